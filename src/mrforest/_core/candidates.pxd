@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From the entries of one feature to its candidate cuts and their scores."""
+
+from libc.stdint cimport int64_t
+
+from mrforest._core.types cimport Cut, Entry, Table
+from mrforest._core.impurity cimport Sides
+
+
+cdef struct Feature:
+    # One feature at one node: what its cuts are made of.
+    Py_ssize_t index
+    const Entry* entries          # structure points, by bin; missing last
+    Py_ssize_t n_entries
+    const Entry* points           # estimation points by bin, if there is a floor
+    Py_ssize_t n_points
+    int64_t floor                 # estimation points that each side must keep; 0: no matter
+
+
+cdef Py_ssize_t score_cuts(
+    const Table* table, const Feature* feature, const int64_t* class_counts,
+    Sides* sides, double* scores, Cut* cuts) noexcept nogil

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Values to codes, and a fingerprint of each row by which rows are put in order."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+from mrforest._core.rng cimport mix
+from mrforest._core.types cimport code_t
+
+
+def encode(
+    const double[:, ::1] X,          # IN   rows x features
+    const double[::1] cuts,          # IN   all features' cuts, one after the other
+    const int64_t[::1] cuts_start,   # IN   first cut of each feature, and the end
+    const int32_t[::1] n_bins,       # IN   per feature, missing not counted
+    const uint8_t[::1] is_categorical,  # IN
+    code_t[:, ::1] codes,            # OUT  rows x features
+):
+    """Code of a number: how many cuts lie below it. Of a category: itself. NaN: n_bins."""
+    cdef Py_ssize_t n_rows = X.shape[0], n_features = X.shape[1]
+    cdef Py_ssize_t i, j, first, length, half
+    cdef double x
+    with nogil:
+        for i in range(n_rows):
+            for j in range(n_features):
+                x = X[i, j]
+                if x != x:
+                    codes[i, j] = <code_t> n_bins[j]
+                elif is_categorical[j]:
+                    codes[i, j] = <code_t> x
+                else:
+                    # Invariant: the answer lies in [first, first + length].
+                    first = cuts_start[j]
+                    length = cuts_start[j + 1] - first
+                    while length > 0:
+                        half = length >> 1
+                        if cuts[first + half] < x:
+                            first += half + 1
+                            length -= half + 1
+                        else:
+                            length = half
+                    codes[i, j] = <code_t> (first - cuts_start[j])
+
+
+def fingerprints(
+    const code_t[:, ::1] codes,   # IN  rows x features
+    const int32_t[::1] y,         # IN  class of each row
+):
+    """A 64-bit hash of each row's codes and class; it does not depend on the row's place."""
+    cdef Py_ssize_t n_rows = codes.shape[0], n_features = codes.shape[1], i, j
+    cdef uint64_t h
+    out = np.empty(n_rows, dtype=np.uint64)
+    cdef uint64_t[::1] view = out
+    with nogil:
+        for i in range(n_rows):
+            h = mix(<uint64_t> y[i] + 1)
+            for j in range(n_features):
+                # FNV-1a, a code at a time
+                h = (h ^ codes[i, j]) * <uint64_t> 0x100000001B3
+            view[i] = mix(h)
+    return out

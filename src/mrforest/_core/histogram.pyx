@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Counting, subtracting and sorting; see histogram.pxd for what comes out."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from mrforest._core.types cimport Entry, Table, at, code_t, count_t
+
+
+cdef void count_classes_of(
+    const Table* table, const code_t* codes, const int32_t* rows, Py_ssize_t n, count_t* counts
+) noexcept nogil:
+    cdef Py_ssize_t n_features = table.n_features, n_classes = table.n_classes, i, j
+    cdef Py_ssize_t row
+    cdef Py_ssize_t size = table.slot[n_features] * n_classes
+    cdef const code_t* code
+    cdef count_t* of_class
+    cdef count_t count = 1
+    memset(counts, 0, size * sizeof(count_t))
+    for i in range(n):
+        row = at(rows[i], table.n_rows)
+        code = codes + row * n_features
+        of_class = counts + table.y[row]
+        if count_t is int64_t:
+            count = table.mass[row]
+        for j in range(n_features):
+            of_class[at((table.slot[j] + code[j]) * n_classes, size)] += count
+
+
+cdef void count_classes(
+    const Table* table, const int32_t* rows, Py_ssize_t n, void* counts
+) noexcept nogil:
+    if table.wide:
+        if table.mass is NULL:
+            count_classes_of(table, <const uint16_t*> table.codes, rows, n, <int32_t*> counts)
+        else:
+            count_classes_of(table, <const uint16_t*> table.codes, rows, n, <int64_t*> counts)
+    elif table.mass is NULL:
+        count_classes_of(table, <const uint8_t*> table.codes, rows, n, <int32_t*> counts)
+    else:
+        count_classes_of(table, <const uint8_t*> table.codes, rows, n, <int64_t*> counts)
+
+
+cdef void count_points_of(
+    const Table* table, const code_t* codes, const int32_t* rows, Py_ssize_t n, int32_t* counts
+) noexcept nogil:
+    cdef Py_ssize_t n_features = table.n_features, size = table.slot[n_features], i, j
+    cdef const code_t* code
+    memset(counts, 0, size * sizeof(int32_t))
+    for i in range(n):
+        code = codes + at(rows[i], table.n_rows) * n_features
+        for j in range(n_features):
+            counts[at(table.slot[j] + code[j], size)] += 1
+
+
+cdef void count_points(
+    const Table* table, const int32_t* rows, Py_ssize_t n, int32_t* counts
+) noexcept nogil:
+    """Points in each bin of each feature, whatever their class."""
+    if table.wide:
+        count_points_of(table, <const uint16_t*> table.codes, rows, n, counts)
+    else:
+        count_points_of(table, <const uint8_t*> table.codes, rows, n, counts)
+
+
+cdef void subtract(count_t* counts, const count_t* other, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        counts[i] -= other[i]
+
+
+cdef void subtract_classes(
+    const Table* table, void* counts, const void* other
+) noexcept nogil:
+    """Parent minus one child is the other child, exactly: counts are whole numbers."""
+    cdef Py_ssize_t size = table.slot[table.n_features] * table.n_classes
+    if table.mass is NULL:
+        subtract(<int32_t*> counts, <const int32_t*> other, size)
+    else:
+        subtract(<int64_t*> counts, <const int64_t*> other, size)
+
+
+cdef void subtract_points(
+    const Table* table, int32_t* counts, const int32_t* other
+) noexcept nogil:
+    subtract(counts, other, table.slot[table.n_features])
+
+
+cdef Py_ssize_t occupied(
+    const count_t* counts, Py_ssize_t n_bins, Py_ssize_t n_classes, Entry* entries
+) noexcept nogil:
+    cdef Py_ssize_t n = 0, b, k
+    for b in range(n_bins):
+        for k in range(n_classes):
+            # Write first, keep if there is something: no branch to mispredict.
+            entries[n].bin = <int32_t> b
+            entries[n].label = <int32_t> k
+            entries[n].count = counts[b * n_classes + k]
+            n += counts[b * n_classes + k] != 0
+    return n
+
+
+cdef Py_ssize_t counted_entries(
+    const Table* table, const void* counts, Py_ssize_t feature, Entry* entries
+) noexcept nogil:
+    cdef Py_ssize_t first = table.slot[feature] * table.n_classes
+    cdef Py_ssize_t n_bins = table.n_bins[feature] + 1  # with missing
+    if table.mass is NULL:
+        return occupied(<const int32_t*> counts + first, n_bins, table.n_classes, entries)
+    return occupied(<const int64_t*> counts + first, n_bins, table.n_classes, entries)
+
+
+cdef Py_ssize_t counted_points(
+    const Table* table, const int32_t* counts, Py_ssize_t feature, Entry* entries
+) noexcept nogil:
+    return occupied(counts + table.slot[feature], table.n_bins[feature] + 1, 1, entries)
+
+
+cdef enum:
+    FEW = 32  # up to here insertion beats counting
+
+
+cdef void insertion_sort(uint64_t* keys, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i, j
+    cdef uint64_t key
+    for i in range(1, n):
+        key = keys[i]
+        j = i
+        while j > 0 and keys[j - 1] > key:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
+
+
+cdef void counting_sort(
+    uint64_t* keys, uint64_t* scratch, Py_ssize_t n, int shift
+) noexcept nogil:
+    """Stable sort by the byte at shift."""
+    cdef Py_ssize_t start[256]
+    cdef Py_ssize_t i, total = 0, count
+    memset(start, 0, sizeof(start))
+    for i in range(n):
+        start[(keys[i] >> shift) & 255] += 1
+    for i in range(256):
+        count = start[i]
+        if count == n:
+            return
+        start[i] = total
+        total += count
+    for i in range(n):
+        scratch[start[(keys[i] >> shift) & 255]] = keys[i]
+        start[(keys[i] >> shift) & 255] += 1
+    memcpy(keys, scratch, n * sizeof(uint64_t))
+
+
+cdef void sort_keys(
+    const Table* table, uint64_t* keys, uint64_t* scratch, Py_ssize_t n
+) noexcept nogil:
+    """Sort keys by code; a key is code (16 bits) | class (16 bits) | place in the node (32 bits)."""
+    if n <= FEW:
+        insertion_sort(keys, n)
+        return
+    counting_sort(keys, scratch, n, 48)
+    if table.wide:
+        counting_sort(keys, scratch, n, 56)
+
+
+cdef void gather_keys(
+    const Table* table, const code_t* codes, const int32_t* rows, Py_ssize_t n,
+    Py_ssize_t feature, uint64_t* keys
+) noexcept nogil:
+    cdef Py_ssize_t i, row
+    for i in range(n):
+        row = at(rows[i], table.n_rows)
+        keys[i] = (<uint64_t> codes[row * table.n_features + feature] << 48
+                   | <uint64_t> table.y[row] << 32 | <uint64_t> i)
+
+
+cdef inline void gather_and_sort(
+    const Table* table, const int32_t* rows, Py_ssize_t n, Py_ssize_t feature,
+    uint64_t* keys, uint64_t* scratch
+) noexcept nogil:
+    if table.wide:
+        gather_keys(table, <const uint16_t*> table.codes, rows, n, feature, keys)
+    else:
+        gather_keys(table, <const uint8_t*> table.codes, rows, n, feature, keys)
+    sort_keys(table, keys, scratch, n)
+
+
+cdef Py_ssize_t sorted_entries(
+    const Table* table, const int32_t* rows, Py_ssize_t n, Py_ssize_t feature,
+    uint64_t* keys, uint64_t* scratch, Entry* entries
+) noexcept nogil:
+    """One entry a point; entries of one bin need not be sorted by class."""
+    cdef Py_ssize_t i
+    gather_and_sort(table, rows, n, feature, keys, scratch)
+    for i in range(n):
+        entries[i].bin = <int32_t> (keys[i] >> 48)
+        entries[i].label = <int32_t> (keys[i] >> 32 & 0xFFFF)
+        entries[i].count = 1 if table.mass is NULL else table.mass[rows[<uint32_t> keys[i]]]
+    return n
+
+
+cdef Py_ssize_t sorted_points(
+    const Table* table, const int32_t* rows, Py_ssize_t n, Py_ssize_t feature,
+    uint64_t* keys, uint64_t* scratch, Entry* entries
+) noexcept nogil:
+    cdef Py_ssize_t i
+    gather_and_sort(table, rows, n, feature, keys, scratch)
+    for i in range(n):
+        entries[i].bin = <int32_t> (keys[i] >> 48)
+        entries[i].label = 0
+        entries[i].count = 1
+    return n

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A node is a slice of an array of row numbers. A split reorders the slice in place and stably:
+
+    rows      [ . . . . | a b c d e f | . . . ]      a node
+    rows      [ . . . . | a d e | b c f | . . . ]    its children, if a, d, e go left
+"""
+
+from libc.stdint cimport int32_t, uint8_t, uint16_t
+from libc.string cimport memcpy
+
+from mrforest._core.types cimport Cut, Table, at, code_t
+
+
+cdef Py_ssize_t partition_of(
+    const Table* table, const code_t* codes, int32_t* rows, Py_ssize_t n, Py_ssize_t feature,
+    const Cut* cut, int32_t* scratch
+) noexcept nogil:
+    cdef Py_ssize_t i, n_left = 0, n_right = 0, row
+    cdef int32_t code, missing = table.n_bins[feature]
+    cdef bint left, missing_left = cut.missing_left, is_equality = cut.is_equality
+    for i in range(n):
+        row = at(rows[i], table.n_rows)
+        code = codes[row * table.n_features + feature]
+        left = code == cut.bin if is_equality else code <= cut.bin
+        left = missing_left if code == missing else left
+        # Write to both sides, advance one: no branch to mispredict. n_left <= i, so the
+        # first write never runs ahead of the reading.
+        rows[n_left] = <int32_t> row
+        scratch[n_right] = <int32_t> row
+        n_left += left
+        n_right += not left
+    memcpy(rows + n_left, scratch, n_right * sizeof(int32_t))
+    return n_left
+
+
+cdef Py_ssize_t partition_rows(
+    const Table* table,
+    int32_t* rows,         # IN and OUT  the node's slice
+    Py_ssize_t n,
+    Py_ssize_t feature,
+    const Cut* cut,
+    int32_t* scratch,      # n of them
+) noexcept nogil:
+    """Left ones first; return how many they are."""
+    if table.wide:
+        return partition_of(
+            table, <const uint16_t*> table.codes, rows, n, feature, cut, scratch)
+    return partition_of(table, <const uint8_t*> table.codes, rows, n, feature, cut, scratch)

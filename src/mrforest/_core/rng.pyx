@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Streams as Python sees them, and the structure and estimation points of a tree."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, uint64_t
+
+from mrforest._core.rng cimport Purpose, Stream, next_word, open_stream
+
+
+def words(key, uint64_t path, int purpose, Py_ssize_t n):
+    """The first n words of a stream, for tests."""
+    cdef Stream stream = open_stream(key[0], key[1], path, <Purpose> purpose)
+    cdef Py_ssize_t i
+    out = np.empty(n, dtype=np.uint64)
+    cdef uint64_t[::1] view = out
+    for i in range(n):
+        view[i] = next_word(&stream)
+    return out
+
+
+def partition_points(key, Py_ssize_t n, Py_ssize_t n_structure):
+    """Draw the structure points of a tree: a uniform subset of fixed size.
+
+    Point i owns word i of the tree's sample stream, and the points with the smallest words
+    are taken; so whoever knows the key and the largest word taken can tell the side of a
+    point from its number alone.
+
+    Parameters
+    ----------
+    key : pair of uint64
+        Key of the tree.
+    n : int
+        Number of points.
+    n_structure : int
+        Number of structure points, in [0, n].
+
+    Returns
+    -------
+    structure, estimation : ndarray of int32
+        Numbers of the points, ascending.
+    """
+    sample = words(key, 0, Purpose.SAMPLE, n)
+    is_structure = np.zeros(n, dtype=bool)
+    if n_structure > 0:
+        last = np.partition(sample, n_structure - 1)[n_structure - 1]
+        is_structure[sample < last] = True
+        # Equal words (about one tree in 10^8 at a million points): the lower number first.
+        ties = np.flatnonzero(sample == last)
+        is_structure[ties[: n_structure - np.count_nonzero(is_structure)]] = True
+    return (
+        np.flatnonzero(is_structure).astype(np.int32),
+        np.flatnonzero(~is_structure).astype(np.int32),
+    )

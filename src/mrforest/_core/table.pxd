@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The training rows as the kernels read them."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
+
+from mrforest._core.types cimport Table
+
+
+cdef class TrainingTable:
+    cdef Table view                     # pointers into the arrays below
+    cdef const uint8_t[:, ::1] narrow   # codes: one of the two
+    cdef const uint16_t[:, ::1] wide
+    cdef const int32_t[::1] n_bins
+    cdef const uint8_t[::1] is_categorical
+    cdef const int64_t[::1] slot
+    cdef const int32_t[::1] y
+    cdef const int64_t[::1] mass
+    cdef const double[::1] class_weight
+    cdef const int64_t[::1] xlogx
+    cdef const double[::1] cuts         # thresholds of all features ...
+    cdef const int64_t[::1] cuts_start  # ... and where each feature's begin
+    cdef object arguments               # for pickling

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The structs that the kernels share. Counts are whole numbers everywhere."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+cdef extern from "checked.h" nogil:
+    Py_ssize_t at(Py_ssize_t i, Py_ssize_t n)  # i; the checked build aborts unless 0 <= i < n
+
+
+# A table's codes fit one byte by default; two bytes when every midpoint is kept.
+ctypedef fused code_t:
+    uint8_t
+    uint16_t
+
+# Class counts of points fit 32 bits; sums of masses (real sample weights) need 64.
+ctypedef fused count_t:
+    int32_t
+    int64_t
+
+
+cdef enum Criterion:
+    GINI = 0
+    ENTROPY = 1
+
+
+cdef struct Table:
+    # The training rows as codes, in canonical order. Everything is read only.
+    const void* codes               # rows x features, row after row: uint16 if wide, else uint8
+    bint wide
+    Py_ssize_t n_rows
+    Py_ssize_t n_features
+    Py_ssize_t n_classes
+    const int32_t* n_bins           # per feature; the missing code is n_bins, one past the values
+    const uint8_t* is_categorical   # per feature
+    const int64_t* slot             # per feature: its first bin in a histogram; [n_features]: total
+    const int32_t* y                # class of each row
+    const int64_t* mass             # of each row, from real sample weights; NULL: every row is 1
+    const double* class_weight      # of each class; NULL: every class is 1
+    const int64_t* xlogx            # round(x log x 2^26) of x < n_xlogx
+    Py_ssize_t n_xlogx
+    Criterion criterion
+
+
+cdef struct Entry:
+    # So many points of one class in one bin of a feature. A node's entries are sorted by bin.
+    int32_t bin
+    int32_t label
+    int64_t count
+
+
+cdef struct Cut:
+    # A candidate of one feature. Left: code <= bin, or code == bin for an equality cut.
+    int32_t bin
+    bint is_equality
+    bint missing_left
+
+
+cdef extern from "walk.h" nogil:
+    ctypedef struct Node "MRForestNode":
+        double threshold
+        uint32_t feature
+        int32_t child
+
+    const uint32_t FEATURE_MASK "MRFOREST_FEATURE"
+    const uint32_t MISSING_LEFT "MRFOREST_MISSING_LEFT"
+    const uint32_t EQUALITY "MRFOREST_EQUALITY"

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers to codes: one sorted list of cuts a feature.
+
+A cut is a midpoint between two values of the training rows. The code of a number is how many
+cuts lie below it, so ``x <= cuts[c]`` is the same as ``code <= c``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mrforest import _core
+
+MAX_EXACT_BINS = 65_535
+MAX_NARROW_BINS = 255
+
+
+@dataclass(frozen=True)
+class Binning:
+    """Cuts of all features.
+
+    Attributes
+    ----------
+    cuts : ndarray of float64
+        Cuts of all features, one feature after the other.
+    cuts_start : ndarray of shape (n_features + 1,), dtype=int64
+        First cut of each feature, and the end.
+    n_bins : ndarray of shape (n_features,), dtype=int32
+        Number of codes of each feature; the code of a missing value is ``n_bins``.
+    is_categorical : ndarray of shape (n_features,), dtype=bool
+        Features whose values are codes already; they have no cuts.
+    """
+
+    cuts: NDArray[np.float64]
+    cuts_start: NDArray[np.int64]
+    n_bins: NDArray[np.int32]
+    is_categorical: NDArray[np.bool_]
+
+    def encode(self, X: NDArray[np.float64]) -> NDArray[np.uint8] | NDArray[np.uint16]:
+        """Codes of a table: one byte each if every feature has at most 255 bins."""
+        narrow = int(self.n_bins.max()) <= MAX_NARROW_BINS
+        codes = np.empty(X.shape, dtype=np.uint8 if narrow else np.uint16)
+        _core.encode(
+            X,
+            self.cuts,
+            self.cuts_start,
+            self.n_bins,
+            self.is_categorical.view(np.uint8),
+            codes,
+        )
+        return codes
+
+
+def find_bins(
+    X: NDArray[np.float64],
+    n_categories: NDArray[np.int32],
+    max_bins: int | Literal["exact"],
+    repetitions: NDArray[np.int64] | None,
+) -> Binning:
+    """Choose the cuts of every feature from the training rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features), dtype=float64
+        Numbers, or indices of categories; NaN is missing.
+    n_categories : ndarray of shape (n_features,), dtype=int32
+        -1 for a numeric feature.
+    max_bins : int or "exact"
+        A feature with more distinct values is cut at quantiles.
+    repetitions : ndarray of shape (n_rows,), dtype=int64, or None
+        How many points each row stands for.
+
+    Returns
+    -------
+    Binning
+    """
+    limit = MAX_EXACT_BINS if max_bins == "exact" else max_bins
+    is_categorical = n_categories >= 0
+    cuts = [
+        np.empty(0) if categorical else cuts_of(column, limit, repetitions)
+        for column, categorical in zip(X.T, is_categorical, strict=True)
+    ]
+    lengths = np.array([len(c) for c in cuts], dtype=np.int64)
+    return Binning(
+        cuts=np.concatenate(cuts),
+        cuts_start=np.concatenate([[0], np.cumsum(lengths)]),
+        n_bins=np.where(is_categorical, n_categories, lengths + 1).astype(np.int32),
+        is_categorical=is_categorical,
+    )
+
+
+def cuts_of(
+    values: NDArray[np.float64],
+    max_bins: int,
+    repetitions: NDArray[np.int64] | None = None,
+) -> NDArray[np.float64]:
+    """Sorted cuts of one feature: every midpoint, or those at the quantiles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cuts_of(np.array([3.0, 1.0, 2.0, 1.0, np.nan]), max_bins=255)
+    array([1.5, 2.5])
+    """
+    present = ~np.isnan(values)
+    ordered = np.sort(values[present])
+    is_first = np.empty(len(ordered), dtype=bool)
+    is_first[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    first = np.flatnonzero(is_first)
+    distinct = ordered[first]
+    if len(distinct) <= max_bins:
+        return midpoints(distinct[:-1], distinct[1:])
+    if repetitions is None:
+        up_to = np.append(first[1:], len(ordered)).astype(np.int64)
+    else:
+        place = np.searchsorted(distinct, values[present])
+        points = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(points, place, repetitions[present])
+        up_to = np.cumsum(points)
+    # The first value up to which the q-th share of all points lies, in whole numbers.
+    shares = np.arange(1, max_bins, dtype=np.int64) * up_to[-1]
+    at = np.unique(np.searchsorted(up_to * max_bins, shares))
+    at = at[at < len(distinct) - 1]
+    return midpoints(distinct[at], distinct[at + 1])
+
+
+def midpoints(
+    low: NDArray[np.float64], high: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Numbers that separate: ``low <= midpoint < high``, whatever rounding does."""
+    middle = low / 2 + high / 2
+    return np.where((middle >= low) & (middle < high), middle, low)

@@ -1,0 +1,480 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all forest classifiers share: fit, predict, warm start, importances.
+
+A forest is a split rule, a sampler and a few options. A subclass says which:
+
+- `BaseForestClassifier`
+    - `MultinomialForestClassifier` in multinomial.py
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from mrforest import _core
+from mrforest._progress import progress_bar
+from mrforest.data.table import Schema, read_fit, read_predict
+from mrforest.data.training import TrainingSet, prepare
+from mrforest.forests._flat import FlatForest
+from mrforest.forests._sampling import Sampler, seed_from, tree_key
+from mrforest.forests._tree import Tree
+from mrforest.forests._validation import CallbackSupportMixin, fit_context
+
+MAX_CLASSES = 65_535
+
+
+class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
+    """A forest of trees grown by the compiled engine."""
+
+    _parameter_constraints: dict[str, list[Any]]
+
+    @abstractmethod
+    def _rule(self) -> _core.SplitRule:
+        """Return the split rule."""
+
+    @abstractmethod
+    def _sampler(self) -> Sampler:
+        """Return what draws structure and estimation points."""
+
+    # ---- fit ------------------------------------------------------------------------
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            NumPy array, pandas or polars frame. NaN is a missing value.
+        y : array-like of shape (n_samples,)
+            Class labels: numbers, strings or booleans.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers repeat rows (0 removes them), exactly as if the rows stood in
+            the table so many times. Any other weights multiply a row's part in class
+            counts; the row stays one point for `min_samples_leaf`.
+
+        Returns
+        -------
+        self : estimator
+            The fitted forest. It does not depend on the order of the rows.
+        """
+        X, y, schema = read_fit(self, X, y, self.categorical_features)
+        classes, codes = self._read_classes(y)
+        more = self._is_warm()
+        if more:
+            self._check_same_problem(classes, schema)
+        weights = self._read_weights(sample_weight, X)
+        training = prepare(
+            X,
+            codes,
+            n_classes=len(classes),
+            n_categories=schema.n_categories,
+            max_bins=self.max_bins,
+            sample_weight=weights,
+            class_weight=self._class_weights(classes, codes, weights),
+            criterion=self.criterion,
+        )
+        seed = self._seed if more else seed_from(self.random_state)
+        first = len(self._forest) if more else 0
+        grown = self._grow(training, seed, first)
+
+        # Nothing was touched so far: an interrupted fit leaves what was there before.
+        decrease = np.sum([tree["structure_decrease"] for tree in grown], axis=0)
+        if grown:
+            forest = FlatForest.from_trees(grown)
+            self._forest = FlatForest.join(self._forest, forest) if more else forest
+            self._structure_decrease = (
+                self._structure_decrease + decrease if more else decrease
+            )
+        self._seed = seed
+        self._schema = schema
+        self._origin = training.origin
+        self.classes_ = classes
+        self.n_classes_ = len(classes)
+        return self
+
+    def _read_classes(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+        check_classification_targets(y)
+        try:
+            classes, codes = np.unique(y, return_inverse=True)
+        except TypeError as error:  # None beside strings, for example
+            raise ValueError(
+                "y must hold labels of one kind, without missing values; it mixes "
+                f"{sorted({type(label).__name__ for label in y})}"
+            ) from error
+        if len(classes) > MAX_CLASSES:
+            raise ValueError(
+                f"y has {len(classes)} classes; at most {MAX_CLASSES} are allowed"
+            )
+        return classes, codes.astype(np.int32)
+
+    def _read_weights(
+        self, sample_weight: ArrayLike | None, X: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
+        if sample_weight is None:
+            return None
+        weights: NDArray[np.float64] = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+        if not weights.any():
+            raise ValueError("sample_weight is 0 everywhere; some row must count")
+        return weights
+
+    def _class_weights(
+        self,
+        classes: NDArray[Any],
+        codes: NDArray[np.int32],
+        weights: NDArray[np.float64] | None,
+    ) -> NDArray[np.float64] | None:
+        if self.class_weight is None:
+            return None
+        if self.class_weight == "balanced":
+            mass = np.bincount(codes, weights, minlength=len(classes))
+            present = mass > 0
+            mass[~present] = np.inf
+            balanced: NDArray[np.float64] = mass[present].sum() / (present.sum() * mass)
+            return balanced
+        found: NDArray[np.float64] = compute_class_weight(
+            self.class_weight, classes=classes, y=classes[codes]
+        ).astype(np.float64)
+        if not (np.isfinite(found).all() and (found >= 0).all() and found.any()):
+            raise ValueError(
+                f"class_weight={self.class_weight!r}: weights must be finite, not "
+                "negative, and not all 0"
+            )
+        return found
+
+    def _is_warm(self) -> bool:
+        return self.warm_start and hasattr(self, "_forest")
+
+    def _check_same_problem(self, classes: NDArray[Any], schema: Schema) -> None:
+        """Warm start adds trees to a forest; they must answer the same question."""
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"warm_start=True: y has the classes {classes}, the forest has "
+                f"{self.classes_}; they must be the same"
+            )
+        if schema != self._schema:
+            raise ValueError(
+                "warm_start=True: X has other columns or categories than in the first "
+                "fit; they must be the same"
+            )
+        if self.n_estimators < len(self._forest):
+            raise ValueError(
+                f"warm_start=True: n_estimators={self.n_estimators} must be at least "
+                f"{len(self._forest)}, the number of trees that are there"
+            )
+        if self.n_estimators == len(self._forest):
+            warnings.warn(
+                "warm_start=True: n_estimators has not grown, so no tree is added",
+                stacklevel=4,
+            )
+
+    def _grow(
+        self, training: TrainingSet, seed: int, first: int
+    ) -> list[dict[str, NDArray[Any]]]:
+        """Trees number first to n_estimators."""
+        interrupt = np.zeros(1, dtype=np.uint8)
+        arguments = {
+            "training": training,
+            "rule": self._rule(),
+            "sampler": self._sampler(),
+            "options": {
+                "min_leaf": self.min_samples_leaf,
+                "has_floor": self.leaf_rule == "floor",
+                "max_depth": -1 if self.max_depth is None else self.max_depth,
+                "label_budget": self._label_budget(),
+                "interrupt": interrupt,
+            },
+        }
+        keys = [tree_key(seed, tree) for tree in range(first, self.n_estimators)]
+        # Threads by default, because growing does not hold the GIL; any joblib backend
+        # gives the same trees.
+        trees = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
+            delayed(grow_one)(key, **arguments) for key in keys
+        )
+        try:
+            return list(self._watch(trees, len(keys)))
+        except KeyboardInterrupt:
+            interrupt[0] = 1  # threads look at it before every node
+            raise
+
+    def _label_budget(self) -> float:
+        """Budget of the label draw; majority unless a forest says otherwise."""
+        return np.inf
+
+    def _watch(self, trees: Iterator[Any], n_trees: int) -> Iterator[Any]:
+        """Pass trees on, telling callbacks and the progress bar."""
+        context = None
+        if getattr(self, "_skl_callbacks", None):
+            context = self._init_callback_context(max_subtasks=n_trees)
+            context.call_on_fit_task_begin(estimator=self)
+        with progress_bar("growing trees", n_trees, visible=self.verbose > 0) as step:
+            for tree in trees:
+                if context is not None:
+                    task = context.subcontext(task_name="tree")
+                    task.call_on_fit_task_begin(estimator=self)
+                    task.call_on_fit_task_end(estimator=self)
+                step()
+                yield tree
+        if context is not None:
+            context.call_on_fit_task_end(estimator=self)
+
+    # ---- predict --------------------------------------------------------------------
+
+    def _read(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        return read_predict(self, X, self._schema)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Class probabilities: shares of votes, or mean shares of the leaves.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The same bits for any `n_jobs`. Columns are in the order of `classes_`.
+        """
+        scores: NDArray[np.float64] = self._scores(X) / len(self._forest)
+        return scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Most probable class; of equal ones the first in `classes_`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        scores = self._scores(X)
+        labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
+        return labels
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithm of `predict_proba`; -inf where no tree gives a class a chance.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _scores(self, X: Any) -> NDArray[Any]:
+        X = self._read(X)
+        if self.voting == "hard":
+            return self._forest.votes(X, self.n_classes_, self.n_jobs)
+        return self._forest.shares(X, self.n_classes_, self.n_jobs)
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Node number of the leaf that each row falls into, in each tree.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_estimators), dtype=int32
+            Nodes are numbered breadth first, the root is 0.
+        """
+        X = self._read(X)
+        return self._forest.find_nodes(X, self.n_jobs)
+
+    def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, NDArray[np.int64]]:
+        """Nodes that each row passes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        indicator : csr_matrix of shape (n_samples, n_nodes)
+            1 where a row passes a node.
+        n_nodes_ptr : ndarray of shape (n_estimators + 1,)
+            The columns of tree i are ``n_nodes_ptr[i]:n_nodes_ptr[i + 1]``.
+        """
+        leaves = self.apply(X)
+        start = self._forest.tree_start
+        parent = self._forest.parents()
+        tree = np.broadcast_to(start[:-1], leaves.shape).ravel()
+        row = np.repeat(np.arange(len(leaves)), leaves.shape[1])
+        node = leaves.ravel().astype(np.int64)
+        rows, columns = [], []
+        while len(node):
+            rows.append(row)
+            columns.append(tree + node)
+            above = parent[tree + node]
+            inner = above >= 0
+            tree, row, node = tree[inner], row[inner], above[inner].astype(np.int64)
+        columns_ = np.concatenate(columns)
+        indicator = sparse.csr_matrix(
+            (np.ones(len(columns_), dtype=np.int64), (np.concatenate(rows), columns_)),
+            shape=(len(leaves), int(start[-1])),
+        )
+        return indicator, start
+
+    # ---- look inside ----------------------------------------------------------------
+
+    @property
+    def estimators_(self) -> list[Tree]:
+        """The trees, as views of the forest's arrays that predict by themselves."""
+        check_is_fitted(self)
+        return [
+            Tree(self._forest[i], self._schema, self.classes_, self.voting, names(self))
+            for i in range(len(self._forest))
+        ]
+
+    @property
+    def n_leaves_(self) -> NDArray[np.int64]:
+        """Number of leaves of each tree."""
+        check_is_fitted(self)
+        return np.diff(self._forest.leaf_offset)
+
+    @property
+    def depths_(self) -> NDArray[np.int32]:
+        """Depth of each tree; a tree that is one leaf has 0."""
+        check_is_fitted(self)
+        return np.maximum.reduceat(self._forest.depths(), self._forest.tree_start[:-1])
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Decrease of the Gini impurity, measured on the estimation points.
+
+        The points that choose a split do not measure it, and the impurity is estimated
+        without bias from the size of a node; so a feature that says nothing about the
+        class has an expected importance of 0, whatever its number of values, and may
+        come out slightly negative. Divided by the sum over all features, if that is
+        positive.
+        """
+        check_is_fitted(self)
+        decrease = _core.estimation_decrease(
+            self._forest.nodes,
+            self._forest.tree_start,
+            self._forest.leaf_offset,
+            self._forest.leaf_points,
+            self._forest.mass_start,
+            self._forest.mass_class,
+            self._forest.mass,
+            self.n_classes_,
+            self.n_features_in_,
+        )
+        return shares_of(decrease)
+
+    @property
+    def structure_importances_(self) -> NDArray[np.float64]:
+        """Decrease of the criterion, measured on the structure points.
+
+        What other forests call feature importance. It favours features of many values,
+        because the points that choose a split also measure it.
+        """
+        check_is_fitted(self)
+        return shares_of(self._structure_decrease)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_forest")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class HonestForestMixin:
+    """For forests whose trees are shaped by one part of the rows and filled by the rest."""
+
+    def structure_samples(self: Any, tree: int) -> NDArray[np.int32]:
+        """Rows of the training table that shaped a tree.
+
+        Parameters
+        ----------
+        tree : int
+            Number of the tree.
+
+        Returns
+        -------
+        ndarray of int32
+            Row numbers, ascending; repeated as whole-number sample weights say.
+        """
+        return self._samples(tree, 0)
+
+    def estimation_samples(self: Any, tree: int) -> NDArray[np.int32]:
+        """Rows of the training table that filled the leaves of a tree.
+
+        Parameters
+        ----------
+        tree : int
+            Number of the tree.
+
+        Returns
+        -------
+        ndarray of int32
+            Row numbers, ascending; repeated as whole-number sample weights say.
+        """
+        return self._samples(tree, 1)
+
+    def _samples(self: Any, tree: int, side: int) -> NDArray[np.int32]:
+        check_is_fitted(self)
+        if not 0 <= tree < len(self._forest):
+            raise IndexError(
+                f"tree={tree}: the forest has trees 0 to {len(self._forest) - 1}"
+            )
+        sides = self._sampler()(tree_key(self._seed, tree), len(self._origin))
+        return np.sort(self._origin[sides[side]])
+
+
+def grow_one(
+    key: NDArray[np.uint64],
+    *,
+    training: TrainingSet,
+    rule: _core.SplitRule,
+    sampler: Sampler,
+    options: dict[str, Any],
+) -> dict[str, NDArray[Any]]:
+    """One tree, from its key."""
+    structure, estimation = sampler(key, len(training.points))
+    tree = _core.grow_tree(
+        training.table,
+        rule,
+        training.points[structure],
+        training.points[estimation],
+        key,
+        **options,
+    )
+    tree["mass"] *= np.float32(training.mass_unit)  # a power of two: exact
+    return tree
+
+
+def shares_of(decrease: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide by the sum, if it is positive."""
+    total = decrease.sum()
+    return decrease / total if total > 0 else np.zeros_like(decrease)
+
+
+def names(estimator: Any) -> NDArray[Any] | None:
+    """Feature names seen at fit, if there were any."""
+    found: NDArray[Any] | None = getattr(estimator, "feature_names_in_", None)
+    return found

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One tree of a forest, as a light view that predicts by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from mrforest.data.table import Schema, read_predict
+from mrforest.forests._flat import EQUALITY, FEATURE_MASK, MISSING_LEFT, FlatForest
+
+
+class Tree:
+    """A tree of a fitted forest. Its arrays are views of the forest's.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    feature : ndarray of shape (n_nodes,), dtype=int32
+        Feature that a node looks at; -1 in a leaf. Nodes are numbered breadth first.
+    threshold : ndarray of shape (n_nodes,)
+        A row goes left if its value is at most this (equal to this, where
+        ``is_equality``); NaN in a leaf.
+    children_left, children_right : ndarray of shape (n_nodes,), dtype=int32
+        -1 in a leaf.
+    is_equality : ndarray of shape (n_nodes,), dtype=bool
+        Whether a node asks for one category.
+    missing_left : ndarray of shape (n_nodes,), dtype=bool
+        Whether missing values go left.
+    """
+
+    def __init__(
+        self,
+        flat: FlatForest,
+        schema: Schema,
+        classes: NDArray[Any],
+        voting: str,
+        feature_names: NDArray[Any] | None,
+    ) -> None:
+        self._flat = flat
+        self._schema = schema
+        self._voting = voting
+        self.classes_ = classes
+        # What read_predict checks a table against.
+        self._columns = BaseEstimator()
+        self._columns.n_features_in_ = len(schema.categories)
+        if feature_names is not None:
+            self._columns.feature_names_in_ = feature_names
+
+    def __repr__(self) -> str:
+        return f"Tree(n_leaves={self.get_n_leaves()}, depth={self.get_depth()})"
+
+    @property
+    def children_left(self) -> NDArray[np.int32]:  # noqa: D102
+        return np.maximum(self._flat.nodes["child"], -1)
+
+    @property
+    def children_right(self) -> NDArray[np.int32]:  # noqa: D102
+        left = self.children_left
+        return np.where(left >= 0, left + 1, -1).astype(np.int32)
+
+    @property
+    def feature(self) -> NDArray[np.int32]:  # noqa: D102
+        feature = (self._flat.nodes["feature"] & FEATURE_MASK).astype(np.int32)
+        return np.where(self.children_left >= 0, feature, np.int32(-1))
+
+    @property
+    def threshold(self) -> NDArray[np.float64]:  # noqa: D102
+        return np.where(self.children_left >= 0, self._flat.nodes["threshold"], np.nan)
+
+    @property
+    def is_equality(self) -> NDArray[np.bool_]:  # noqa: D102
+        return (self._flat.nodes["feature"] & EQUALITY) != 0
+
+    @property
+    def missing_left(self) -> NDArray[np.bool_]:  # noqa: D102
+        return (self._flat.nodes["feature"] & MISSING_LEFT) != 0
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        return len(self._flat.leaf_label)
+
+    def get_depth(self) -> int:
+        """Return the depth; a tree that is one leaf has 0."""
+        return int(self._flat.depths().max())
+
+    def _read(self, X: Any) -> NDArray[np.float64]:
+        return read_predict(self._columns, X, self._schema)
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the node number of the leaf that each row falls into."""
+        return self._flat.find_nodes(self._read(X), n_jobs=1)[:, 0]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return what this tree adds to the forest's probabilities.
+
+        Its vote (0 or 1) in a forest of hard votes, the class shares of the leaf in a
+        forest of soft ones.
+        """
+        X = self._read(X)
+        if self._voting == "hard":
+            votes = self._flat.votes(X, len(self.classes_), n_jobs=1)
+            return votes.astype(np.float64)
+        return self._flat.shares(X, len(self.classes_), n_jobs=1)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of each row's leaf."""
+        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return labels

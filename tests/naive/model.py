@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The records the twin works with: parameters, table, candidate, node and tree."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass
+class Params:
+    """How a tree is grown."""
+
+    feature_budget: float = 10.0
+    split_budget: float = 10.0
+    label_budget: float = math.inf
+    min_samples_leaf: int = 5
+    leaf_rule: str = "stop"
+    criterion: str = "gini"
+    max_depth: int | None = None
+
+
+@dataclass
+class Table:
+    """The coded rows; the missing code of feature f is `n_bins[f]`."""
+
+    codes: np.ndarray
+    n_bins: Sequence[int]
+    is_categorical: Sequence[bool]
+    cuts: Sequence[Sequence[float]]
+    y: np.ndarray
+    n_classes: int
+    mass: np.ndarray | None = None
+    class_weight: np.ndarray | None = None
+
+
+@dataclass
+class Candidate:
+    """One way to split a node.
+
+    The kind is "cut" (codes up to `code` go left), "equals" (`code` goes left) or
+    "missing" (every code but missing goes left; `code` is the largest of them).
+    """
+
+    feature: int
+    kind: str
+    code: int
+    missing_left: bool
+    score: float = math.nan
+    n_structure: tuple[int, int] = (0, 0)
+    n_estimation: tuple[int, int] = (0, 0)
+
+
+@dataclass
+class Node:
+    """A node of a tree; `feature` is None for a leaf."""
+
+    depth: int
+    n_structure: int
+    n_estimation: int
+    feature: int | None = None
+    threshold: float = math.nan
+    is_equality: bool = False
+    missing_left: bool = False
+    left: int = -1
+    leaf: int = -1
+    label: int = -1
+    masses: np.ndarray | None = None
+
+
+@dataclass
+class Tree:
+    """Nodes in breadth-first order; the right child stands after the left one."""
+
+    nodes: list[Node] = field(default_factory=list)

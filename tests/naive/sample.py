@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Structure and estimation points of a tree (docs/algorithm.md, §4)."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tests.naive.rng import SAMPLE, Stream
+
+
+def partition(key: Sequence[int], n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the structure points and the estimation points, each ascending."""
+    n_structure = math.floor(n * rate / (1 + rate) + 0.5)
+    n_structure = max(n_structure, 1)
+    n_structure = min(n_structure, n - 1)
+
+    stream = Stream(key, 0, SAMPLE)
+    words = [stream.word() for _ in range(n)]
+    order = sorted(range(n), key=lambda i: (words[i], i))
+    structure = sorted(order[:n_structure])
+    estimation = sorted(order[n_structure:])
+    return np.array(structure, dtype=np.int64), np.array(estimation, dtype=np.int64)
