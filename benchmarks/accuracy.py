@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Accuracy of the multinomial forest on the paper's 22 datasets, beside the printed column.
+"""Accuracy of the multinomial forest on the paper's 22 datasets, beside the printed.
 
     python benchmarks/accuracy.py --data FOLDER [--only zoo wdbc] [--repeats 1]
 
-FOLDER holds one ``name.csv.gz`` a dataset (last column ``target``) and a ``manifest.json`` that
-tells which columns are categorical. The forest has its default settings and ``max_bins="exact"``;
-each repeat is a ten-fold cross-validation with its own shuffle.
+FOLDER holds one ``name.csv.gz`` a dataset (last column ``target``) and a
+``manifest.json`` that tells which columns are categorical. The forest has its default
+settings and ``max_bins="exact"``; each repeat is a ten-fold cross-validation with its
+own shuffle.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def main() -> None:
     """Run the cross-validations and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default=os.environ.get("MRFOREST_DATA"), type=Path)
-    parser.add_argument("--only", nargs="*", choices=list(PRINTED), default=list(PRINTED))
+    names = list(PRINTED)
+    parser.add_argument("--only", nargs="*", choices=names, default=names)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--n-jobs", type=int, default=-1)
     arguments = parser.parse_args()

@@ -9,7 +9,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "default", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("many", parent=settings.get_profile("default"), max_examples=5000)
+settings.register_profile(
+    "many", parent=settings.get_profile("default"), max_examples=5000
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

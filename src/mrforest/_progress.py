@@ -11,7 +11,7 @@ from contextlib import contextmanager
 def progress_bar(
     description: str, total: int, *, visible: bool
 ) -> Iterator[Callable[[], None]]:
-    """A bar on standard error; call what it yields once for each step done.
+    """Show a bar on standard error; call what it yields once for each step done.
 
     Parameters
     ----------

@@ -8,9 +8,7 @@ from mrforest import MultinomialForestClassifier
 
 FORESTS = [
     MultinomialForestClassifier(),
-    MultinomialForestClassifier(
-        voting="soft", leaf_rule="floor", criterion="entropy"
-    ),
+    MultinomialForestClassifier(voting="soft", leaf_rule="floor", criterion="entropy"),
 ]
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Growth of one tree: candidates, splits, leaves (docs/algorithm.md, §5 to §7)."""
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -55,7 +56,7 @@ def _questions(table: Table, feature: int, occurring: list[int]) -> list:
         if len(occurring) < 2:
             return []
         return [("equals", code) for code in occurring]
-    pairs = zip(occurring[:-1], occurring[1:], strict=True)
+    pairs = itertools.pairwise(occurring)
     return [("cut", (low + high - 1) // 2) for low, high in pairs]
 
 
@@ -97,10 +98,9 @@ def candidates(
             params.criterion,
             is_weighted(table),
         )
-        if params.leaf_rule == "floor":
-            if min(len(e_left), len(e_right)) < params.min_samples_leaf:
-                continue
-        kept.append(candidate)
+        smaller = min(len(e_left), len(e_right))
+        if params.leaf_rule == "stop" or smaller >= params.min_samples_leaf:
+            kept.append(candidate)
     return kept
 
 
@@ -183,9 +183,9 @@ def grow(
         if not _is_leaf_at_once(table, s_rows, len(e_rows), node.depth, params):
             stream = Stream(key, path, SPLIT)
             chosen = _choose(table, s_rows, e_rows, stream, params)
-        if chosen is not None and params.leaf_rule == "stop":
-            if min(chosen.n_estimation) == 0:
-                chosen = None
+        # Only the rule "stop" lets such a candidate come this far.
+        if chosen is not None and min(chosen.n_estimation) == 0:
+            chosen = None
 
         if chosen is None:
             _make_leaf(table, node, e_rows, Stream(key, path, LABEL), params)

@@ -88,11 +88,13 @@ def test_partition():
     key = tree_key(3, 1)
     for n, rate, size in [(1, 1, 0), (2, 9, 1), (5, 1, 3), (10, 0, 1), (9, 0.5, 3)]:
         s, e = partition(key, n, rate)
-        assert len(s) == size and sorted([*s, *e]) == list(range(n))
+        assert len(s) == size
+        assert sorted([*s, *e]) == list(range(n))
     stream = Stream(key, 0, 0)
     words = np.array([stream.word() for _ in range(20)])
     s, e = partition(key, 20, 1)
-    assert words[s].max() < words[e].min() and len(s) == 10
+    assert words[s].max() < words[e].min()
+    assert len(s) == 10
 
 
 def test_scores():
@@ -146,9 +148,11 @@ def test_candidates_without_missing():
     found = candidates(table, [0, 1, 4], [5, 2], 0, Params())
     assert summary(found) == [("cut", 0, False), ("cut", 2, True)]
     assert [c.n_estimation for c in found] == [(0, 2), (2, 0)]
-    assert found[0].score == 1 + 1.0 and found[1].score == 1.0 + 1
+    assert found[0].score == 1 + 1.0
+    assert found[1].score == 1.0 + 1
     tie = candidates(table, [0, 1, 3, 4], [5], 0, Params())[1]
-    assert tie.missing_left and tie.code == 1
+    assert tie.missing_left
+    assert tie.code == 1
     assert candidates(table, [2, 2], [0], 0, Params()) == []
 
 
@@ -207,7 +211,8 @@ def test_tree_by_hand(criterion):
     assert [node.n_estimation for node in nodes] == [6, 3, 3, 2, 1]
     assert nodes[3].masses.tolist() == [0, 2, 0]
     assert nodes[3].masses.dtype == np.float32
-    assert nodes[0].missing_left and nodes[2].missing_left
+    assert nodes[0].missing_left
+    assert nodes[2].missing_left
     assert apply(tree, X).tolist() == [1, 1, 1, 3, 3, 4]
     assert votes([tree, tree], X[3:4], 3).tolist() == [[0, 2, 0]]
     # G: root 6/5 * 22/36 = 11/15, right 3/2 * 4/9 = 2/3, its single child 2/3 too.

@@ -25,7 +25,8 @@ def test_stop_rule():
     # The best cut is at 3.5, where the left child would have no estimation point.
     tree = grow(table, range(6), [3, 4, 4, 5], KEY, params)
     assert len(tree.nodes) == 1
-    assert tree.nodes[0].masses.tolist() == [0, 3, 1] and tree.nodes[0].label == 1
+    assert tree.nodes[0].masses.tolist() == [0, 3, 1]
+    assert tree.nodes[0].label == 1
 
 
 def test_floor_rule():
@@ -109,14 +110,17 @@ def test_missing_alone_and_equality():
     params = Params(**GREEDY, min_samples_leaf=1)
     tree = grow(table, range(6), range(6), KEY, params)
     assert len(tree.nodes) == 3
-    assert tree.nodes[0].threshold == INF and not tree.nodes[0].missing_left
+    assert tree.nodes[0].threshold == INF
+    assert not tree.nodes[0].missing_left
     assert apply(tree, [[INF], [NAN], [-5.0]]).tolist() == [1, 2, 1]
 
     X = np.array([[0], [1], [1], [2], [2], [NAN]])
     table = table_of(X, [0, 1, 1, 0, 0, 1], categorical=[0])
     tree = grow(table, range(6), range(6), KEY, params)
     root = tree.nodes[0]
-    assert root.is_equality and root.threshold == 1.0 and root.missing_left
+    assert root.is_equality
+    assert root.threshold == 1.0
+    assert root.missing_left
     assert apply(tree, [[0.0], [1.0], [7.0], [NAN]]).tolist() == [2, 1, 2, 1]
 
 

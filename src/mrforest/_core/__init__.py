@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The compiled engine. This file is its only door: it knows NumPy buffers and nothing else."""
+"""The compiled engine, which knows NumPy buffers only. This file is its one door."""
 
 from mrforest._core.draw import softmax_draws
 from mrforest._core.encode import encode, fingerprints

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Grow one tree. The node loop; no Python inside.
 
-    pending nodes ─► stop? ─► entries of each feature ─► scores ─► the rule draws ─► partition ─► two children
+    pending ─► stop? ─► entries of each feature ─► scores ─► the rule draws ─► partition ─► children
 
 Draws belong to nodes, so the order in which nodes are taken does not matter. The child with fewer
 structure points is taken first: then at most log2(n) histograms wait at any time.
@@ -14,11 +14,11 @@ from libc.string cimport memset
 
 from mrforest._core.candidates cimport Feature, score_cuts
 from mrforest._core.histogram cimport (
-    count_classes, count_points, counted_entries, counted_points, sorted_entries,
-    sorted_points, subtract_classes, subtract_points,
+    counted_entries, counted_points, sorted_entries, sorted_points,
 )
 from mrforest._core.impurity cimport Sides, node_score, node_weight, score_tolerance
 from mrforest._core.partition cimport partition_rows
+from mrforest._core.pool cimport NO_HISTOGRAM, HistogramPool
 from mrforest._core.rng cimport ROOT_PATH, Purpose, Stream, child_path, open_stream
 from mrforest._core.rule cimport SplitRule
 from mrforest._core.table cimport TrainingTable
@@ -29,11 +29,6 @@ from mrforest._core.types cimport EQUALITY, MISSING_LEFT, Cut, Entry, Table
 cdef enum:
     INTERRUPTED = -2
     OUT_OF_MEMORY = -1
-    # A node is counted if its histogram has at most this many cells for each code of a point
-    # (measured: benchmarks/kernels.py), and fits the second-level cache.
-    CELLS_PER_CODE = 2
-    LARGEST_HISTOGRAM = 1 << 18
-    NO_HISTOGRAM = -1
 
 
 cdef struct Pending:
@@ -42,12 +37,6 @@ cdef struct Pending:
     Py_ssize_t first_structure
     Py_ssize_t n_structure
     int histogram               # number of its histogram, or NO_HISTOGRAM
-
-
-cdef struct Histogram:
-    void* classes               # structure points: bin x class
-    int32_t* points             # estimation points: bin; only with a floor
-    bint in_use
 
 
 cdef class Grower:
@@ -68,8 +57,7 @@ cdef class Grower:
     cdef Py_ssize_t n_nodes, room_for_nodes
     cdef Pending* pending
     cdef Py_ssize_t n_pending, room_for_pending
-    cdef Histogram* histograms
-    cdef int n_histograms
+    cdef HistogramPool pool
 
     # Work space
     cdef Entry* entries
@@ -95,6 +83,9 @@ cdef class Grower:
         self.has_floor = has_floor
         self.max_depth = max_depth
         self.interrupt = interrupt
+        self.pool = HistogramPool()
+        self.pool.table = self.table
+        self.pool.with_points = has_floor
         self.structure = structure
         self.estimation = estimation
         cdef Py_ssize_t n_structure = structure.shape[0]
@@ -124,11 +115,6 @@ cdef class Grower:
             raise MemoryError("no memory to grow a tree")
 
     def __dealloc__(self):
-        cdef int i
-        for i in range(self.n_histograms):
-            free(self.histograms[i].classes)
-            free(self.histograms[i].points)
-        free(self.histograms)
         free(self.nodes)
         free(self.pending)
         free(self.entries)
@@ -144,7 +130,7 @@ cdef class Grower:
         free(self.features)
         free(self.best)
 
-    # ---- nodes and histograms ------------------------------------------------------------
+    # ---- nodes ---------------------------------------------------------------------------
 
     cdef int add_node(
         self, uint64_t path, Py_ssize_t first_estimation, Py_ssize_t n_estimation
@@ -183,58 +169,11 @@ cdef class Grower:
         self.n_pending += 1
         return 0
 
-    cdef int take_histogram(self) noexcept nogil:
-        """The number of a free histogram; its cells hold anything."""
-        cdef int i
-        cdef Histogram* histograms
-        cdef Py_ssize_t n_bins = self.table.slot[self.table.n_features]
-        cdef Py_ssize_t cell = sizeof(int32_t) if self.table.mass is NULL else sizeof(int64_t)
-        for i in range(self.n_histograms):
-            if not self.histograms[i].in_use:
-                self.histograms[i].in_use = True
-                return i
-        histograms = <Histogram*> realloc(
-            self.histograms, (self.n_histograms + 1) * sizeof(Histogram))
-        if histograms is NULL:
-            return OUT_OF_MEMORY
-        self.histograms = histograms
-        i = self.n_histograms
-        self.histograms[i].classes = malloc(n_bins * self.table.n_classes * cell)
-        self.histograms[i].points = NULL
-        self.histograms[i].in_use = True
-        self.n_histograms += 1
-        if self.has_floor:
-            self.histograms[i].points = <int32_t*> malloc(n_bins * sizeof(int32_t))
-        if self.histograms[i].classes is NULL or (
-                self.has_floor and self.histograms[i].points is NULL):
-            return OUT_OF_MEMORY
-        return i
-
-    cdef void free_histogram(self, int histogram) noexcept nogil:
-        if histogram != NO_HISTOGRAM:
-            self.histograms[histogram].in_use = False
-
     cdef void count(self, int histogram, const Pending* node) noexcept nogil:
         cdef const GrownNode* grown = &self.nodes[node.number]
-        count_classes(self.table, &self.structure[0] + node.first_structure, node.n_structure,
-                      self.histograms[histogram].classes)
-        if self.has_floor:
-            count_points(self.table, &self.estimation[0] + grown.first_estimation,
-                         grown.n_estimation, self.histograms[histogram].points)
-
-    cdef void subtract(self, int histogram, int other) noexcept nogil:
-        subtract_classes(
-            self.table, self.histograms[histogram].classes, self.histograms[other].classes)
-        if self.has_floor:
-            subtract_points(
-                self.table, self.histograms[histogram].points, self.histograms[other].points)
-
-    cdef bint is_counted(self, Py_ssize_t n_structure) noexcept nogil:
-        """Whether a node of this size is counted, not sorted."""
-        cdef Py_ssize_t cells = (
-            self.table.slot[self.table.n_features] * self.table.n_classes)
-        return (cells <= LARGEST_HISTOGRAM
-                and cells <= CELLS_PER_CODE * n_structure * self.table.n_features)
+        self.pool.count(
+            histogram, &self.structure[0] + node.first_structure, node.n_structure,
+            &self.estimation[0] + grown.first_estimation, grown.n_estimation)
 
     # ---- one node ------------------------------------------------------------------------
 
@@ -273,10 +212,10 @@ cdef class Grower:
         view.floor = self.min_leaf if self.has_floor else 0
         if node.histogram != NO_HISTOGRAM:
             view.n_entries = counted_entries(
-                self.table, self.histograms[node.histogram].classes, feature, self.entries)
+                self.table, self.pool.items[node.histogram].classes, feature, self.entries)
             if self.has_floor:
                 view.n_points = counted_points(
-                    self.table, self.histograms[node.histogram].points, feature, self.points)
+                    self.table, self.pool.items[node.histogram].points, feature, self.points)
         else:
             view.n_entries = sorted_entries(
                 self.table, &self.structure[0] + node.first_structure, node.n_structure,
@@ -330,16 +269,16 @@ cdef class Grower:
         cdef Pending children[2]
         cdef int side, error = 0
         if self.count_labels(node) < 2 and not self.has_floor:
-            self.free_histogram(node.histogram)
+            self.pool.release(node.histogram)
             return 0
         if not self.draw_split(node, &feature, &cut, &decrease):
-            self.free_histogram(node.histogram)
+            self.pool.release(node.histogram)
             return 0
         first = self.nodes[number].first_estimation
         left_estimation = partition_rows(
             self.table, &self.estimation[0] + first, n_estimation, feature, &cut, self.scratch)
         if left_estimation == 0 or left_estimation == n_estimation:
-            self.free_histogram(node.histogram)
+            self.pool.release(node.histogram)
             return 0
         left_structure = partition_rows(
             self.table, &self.structure[0] + node.first_structure, node.n_structure, feature,
@@ -392,27 +331,27 @@ cdef class Grower:
         cdef int larger = 1 - smaller, own
         cdef bint wants_smaller = (
             not self.must_stop(&children[smaller])
-            and self.is_counted(children[smaller].n_structure))
+            and self.pool.is_counted(children[smaller].n_structure))
         cdef bint wants_larger = (
             not self.must_stop(&children[larger])
-            and self.is_counted(children[larger].n_structure))
+            and self.pool.is_counted(children[larger].n_structure))
         if histogram == NO_HISTOGRAM or not (wants_smaller or wants_larger):
-            self.free_histogram(histogram)
+            self.pool.release(histogram)
             return 0
         if not wants_larger:
             self.count(histogram, &children[smaller])
             children[smaller].histogram = histogram
             return 0
-        own = self.take_histogram()
+        own = self.pool.take()
         if own < 0:
             return OUT_OF_MEMORY
         self.count(own, &children[smaller])
-        self.subtract(histogram, own)
+        self.pool.subtract(histogram, own)
         children[larger].histogram = histogram
         if wants_smaller:
             children[smaller].histogram = own
         else:
-            self.free_histogram(own)
+            self.pool.release(own)
         return 0
 
     cdef int grow(self) noexcept nogil:
@@ -427,8 +366,8 @@ cdef class Grower:
         node.histogram = NO_HISTOGRAM
         if self.must_stop(&node):
             return 0
-        if self.is_counted(node.n_structure):
-            node.histogram = self.take_histogram()
+        if self.pool.is_counted(node.n_structure):
+            node.histogram = self.pool.take()
             if node.histogram < 0:
                 return OUT_OF_MEMORY
             self.count(node.histogram, &node)

@@ -11,7 +11,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from mrforest._core.types cimport Entry, Table
 
-# counts: [bin of feature 0, bin of feature 1, ...] x class, int64 if the table has masses, else int32
+# counts: (bins of feature 0, bins of feature 1, ...) x class; int64 if there are masses, or int32
 cdef void count_classes(
     const Table* table, const int32_t* rows, Py_ssize_t n, void* counts) noexcept nogil
 cdef void count_points(

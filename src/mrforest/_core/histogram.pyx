@@ -156,7 +156,7 @@ cdef void counting_sort(
 cdef void sort_keys(
     const Table* table, uint64_t* keys, uint64_t* scratch, Py_ssize_t n
 ) noexcept nogil:
-    """Sort keys by code; a key is code (16 bits) | class (16 bits) | place in the node (32 bits)."""
+    """Sort by code; a key is code (16 bits) | class (16 bits) | place in the node (32 bits)."""
     if n <= FEW:
         insertion_sort(keys, n)
         return

@@ -44,19 +44,19 @@ cdef inline void move_left(
     const Table* table, Sides* sides, Py_ssize_t label, int64_t count
 ) noexcept nogil:
     """Move points of one class from the right side to the left."""
-    cdef int64_t l = sides.left[label], r = sides.right[label]
-    sides.left[label] = l + count
-    sides.right[label] = r - count
+    cdef int64_t left = sides.left[label], right = sides.right[label]
+    sides.left[label] = left + count
+    sides.right[label] = right - count
     sides.n_left += count
     sides.n_right -= count
     if sides.weighted:
         return
     if table.criterion == GINI:
-        sides.sum_left += count * (2 * l + count)
-        sides.sum_right -= count * (2 * r - count)
+        sides.sum_left += count * (2 * left + count)
+        sides.sum_right -= count * (2 * right - count)
     else:
-        sides.sum_left += xlogx(table, l + count) - xlogx(table, l)
-        sides.sum_right += xlogx(table, r - count) - xlogx(table, r)
+        sides.sum_left += xlogx(table, left + count) - xlogx(table, left)
+        sides.sum_right += xlogx(table, right - count) - xlogx(table, right)
 
 
 cdef double weighted_score(const Table* table, const Sides* sides) noexcept nogil

@@ -31,6 +31,7 @@ cdef inline Stream open_stream(
     stream.counter[1] = path
     stream.counter[2] = purpose
     stream.counter[3] = 0
+    stream.words[0] = stream.words[1] = stream.words[2] = stream.words[3] = 0
     stream.used = 4
     return stream
 

@@ -9,13 +9,14 @@ from mrforest._core.rng cimport Purpose, Stream, next_word, open_stream
 
 
 def words(key, uint64_t path, int purpose, Py_ssize_t n):
-    """The first n words of a stream, for tests."""
+    """The first n words of a stream."""
     cdef Stream stream = open_stream(key[0], key[1], path, <Purpose> purpose)
     cdef Py_ssize_t i
     out = np.empty(n, dtype=np.uint64)
     cdef uint64_t[::1] view = out
-    for i in range(n):
-        view[i] = next_word(&stream)
+    with nogil:
+        for i in range(n):
+            view[i] = next_word(&stream)
     return out
 
 
@@ -41,14 +42,27 @@ def partition_points(key, Py_ssize_t n, Py_ssize_t n_structure):
         Numbers of the points, ascending.
     """
     sample = words(key, 0, Purpose.SAMPLE, n)
-    is_structure = np.zeros(n, dtype=bool)
+    structure = np.empty(n_structure, dtype=np.int32)
+    estimation = np.empty(n - n_structure, dtype=np.int32)
+    cdef const uint64_t[::1] word = sample
+    cdef int32_t[::1] s = structure, e = estimation
+    cdef Py_ssize_t i, n_s = 0, n_e = 0, n_ties
+    cdef uint64_t last = 0
+    cdef bint is_structure
     if n_structure > 0:
         last = np.partition(sample, n_structure - 1)[n_structure - 1]
-        is_structure[sample < last] = True
-        # Equal words (about one tree in 10^8 at a million points): the lower number first.
-        ties = np.flatnonzero(sample == last)
-        is_structure[ties[: n_structure - np.count_nonzero(is_structure)]] = True
-    return (
-        np.flatnonzero(is_structure).astype(np.int32),
-        np.flatnonzero(~is_structure).astype(np.int32),
-    )
+    # Equal words (one tree in 10^7 at a million points): the lower number first.
+    n_ties = n_structure - np.count_nonzero(sample < last)
+    with nogil:
+        for i in range(n):
+            is_structure = word[i] < last
+            if word[i] == last and n_ties > 0:
+                n_ties -= 1
+                is_structure = True
+            if is_structure:
+                s[n_s] = <int32_t> i
+                n_s += 1
+            else:
+                e[n_e] = <int32_t> i
+                n_e += 1
+    return structure, estimation

@@ -3,8 +3,6 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
-
 from mrforest._core.impurity import xlogx_table
 from mrforest._core.types cimport ENTROPY, GINI
 

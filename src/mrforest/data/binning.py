@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbers to codes: one sorted list of cuts a feature.
 
-A cut is a midpoint between two values of the training rows. The code of a number is how many
-cuts lie below it, so ``x <= cuts[c]`` is the same as ``code <= c``.
+A cut is a midpoint between two values of the training rows. The code of a number is how
+many cuts lie below it, so ``x <= cuts[c]`` is the same as ``code <= c``.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Training rows as the engine reads them: coded, weighted and put in canonical order."""
+"""Training rows as the engine reads them: coded, weighted, in canonical order."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class TrainingSet:
     table : TrainingTable
         Distinct rows, in canonical order.
     points : ndarray of shape (n_points,), dtype=int32
-        The row of ``table`` that each point stands in. A row of whole-number weight w is
-        w points.
+        The row of ``table`` that each point stands in. A row of whole-number weight w
+        is w points.
     origin : ndarray of shape (n_points,), dtype=int32
         The row of the user's table that each point came from.
     mass_unit : float
@@ -84,7 +84,8 @@ def prepare(
 
     binning = find_bins(X, n_categories, max_bins, repetitions)
     codes = binning.encode(X)
-    # Rows of equal fingerprint are equal rows (or one pair in 2^64): any order of them will do.
+    # Rows of equal fingerprint are equal rows (or one pair in 2^64): any order of them
+    # will do.
     fingerprints = _core.fingerprints(codes, y)
     if mass is None:
         order = np.argsort(fingerprints, kind="stable")
@@ -114,8 +115,8 @@ def as_repetitions(sample_weight: NDArray[np.float64]) -> NDArray[np.int64]:
     total = math.fsum(sample_weight)
     if total > MAX_POINTS:
         raise ValueError(
-            f"sample_weight has whole numbers only, so each is a number of repetitions, "
-            f"and they add up to {total:.4g} rows; at most {MAX_POINTS} are allowed. "
+            "sample_weight has whole numbers only, so each is a number of repetitions; "
+            f"they add up to {total:.4g} rows, at most {MAX_POINTS} are allowed. "
             "Divide the weights if they are not meant as repetitions."
         )
     return sample_weight.astype(np.int64)

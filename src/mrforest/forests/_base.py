@@ -12,16 +12,14 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from mrforest import _core
 from mrforest._progress import progress_bar
@@ -29,16 +27,29 @@ from mrforest.data.table import Schema, read_fit, read_predict
 from mrforest.data.training import TrainingSet, prepare
 from mrforest.forests._flat import FlatForest
 from mrforest.forests._sampling import Sampler, seed_from, tree_key
+from mrforest.forests._target import (
+    read_class_weight,
+    read_classes,
+    read_sample_weight,
+)
 from mrforest.forests._tree import Tree
 from mrforest.forests._validation import CallbackSupportMixin, fit_context
 
-MAX_CLASSES = 65_535
+# What reading a table sets on an estimator
+COLUMNS = ("n_features_in_", "feature_names_in_")
 
 
 class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     """A forest of trees grown by the compiled engine."""
 
-    _parameter_constraints: dict[str, list[Any]]
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    # Fitted
+    _forest: FlatForest
+    _seed: int
+    _schema: Schema
+    _origin: NDArray[np.int32]  # the user's row of each training point
+    _structure_decrease: NDArray[np.float64]
 
     @abstractmethod
     def _rule(self) -> _core.SplitRule:
@@ -70,12 +81,23 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         self : estimator
             The fitted forest. It does not depend on the order of the rows.
         """
+        known = {n: v for n, v in vars(self).items() if n in COLUMNS}
+        try:
+            return self._fit(X, y, sample_weight)
+        except BaseException:
+            # read_fit has set these; an error leaves the forest that was there before.
+            for name in COLUMNS:
+                self.__dict__.pop(name, None)
+            self.__dict__.update(known)
+            raise
+
+    def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         X, y, schema = read_fit(self, X, y, self.categorical_features)
-        classes, codes = self._read_classes(y)
-        more = self._is_warm()
+        classes, codes = read_classes(y)
+        more = self.warm_start and hasattr(self, "_forest")
         if more:
             self._check_same_problem(classes, schema)
-        weights = self._read_weights(sample_weight, X)
+        weights = read_sample_weight(sample_weight, X)
         training = prepare(
             X,
             codes,
@@ -83,14 +105,13 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
             n_categories=schema.n_categories,
             max_bins=self.max_bins,
             sample_weight=weights,
-            class_weight=self._class_weights(classes, codes, weights),
+            class_weight=read_class_weight(self.class_weight, classes, codes, weights),
             criterion=self.criterion,
         )
         seed = self._seed if more else seed_from(self.random_state)
         first = len(self._forest) if more else 0
         grown = self._grow(training, seed, first)
 
-        # Nothing was touched so far: an interrupted fit leaves what was there before.
         decrease = np.sum([tree["structure_decrease"] for tree in grown], axis=0)
         if grown:
             forest = FlatForest.from_trees(grown)
@@ -104,60 +125,6 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         self.classes_ = classes
         self.n_classes_ = len(classes)
         return self
-
-    def _read_classes(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-        check_classification_targets(y)
-        try:
-            classes, codes = np.unique(y, return_inverse=True)
-        except TypeError as error:  # None beside strings, for example
-            raise ValueError(
-                "y must hold labels of one kind, without missing values; it mixes "
-                f"{sorted({type(label).__name__ for label in y})}"
-            ) from error
-        if len(classes) > MAX_CLASSES:
-            raise ValueError(
-                f"y has {len(classes)} classes; at most {MAX_CLASSES} are allowed"
-            )
-        return classes, codes.astype(np.int32)
-
-    def _read_weights(
-        self, sample_weight: ArrayLike | None, X: NDArray[np.float64]
-    ) -> NDArray[np.float64] | None:
-        if sample_weight is None:
-            return None
-        weights: NDArray[np.float64] = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
-        )
-        if not weights.any():
-            raise ValueError("sample_weight is 0 everywhere; some row must count")
-        return weights
-
-    def _class_weights(
-        self,
-        classes: NDArray[Any],
-        codes: NDArray[np.int32],
-        weights: NDArray[np.float64] | None,
-    ) -> NDArray[np.float64] | None:
-        if self.class_weight is None:
-            return None
-        if self.class_weight == "balanced":
-            mass = np.bincount(codes, weights, minlength=len(classes))
-            present = mass > 0
-            mass[~present] = np.inf
-            balanced: NDArray[np.float64] = mass[present].sum() / (present.sum() * mass)
-            return balanced
-        found: NDArray[np.float64] = compute_class_weight(
-            self.class_weight, classes=classes, y=classes[codes]
-        ).astype(np.float64)
-        if not (np.isfinite(found).all() and (found >= 0).all() and found.any()):
-            raise ValueError(
-                f"class_weight={self.class_weight!r}: weights must be finite, not "
-                "negative, and not all 0"
-            )
-        return found
-
-    def _is_warm(self) -> bool:
-        return self.warm_start and hasattr(self, "_forest")
 
     def _check_same_problem(self, classes: NDArray[Any], schema: Schema) -> None:
         """Warm start adds trees to a forest; they must answer the same question."""
@@ -317,25 +284,8 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         n_nodes_ptr : ndarray of shape (n_estimators + 1,)
             The columns of tree i are ``n_nodes_ptr[i]:n_nodes_ptr[i + 1]``.
         """
-        leaves = self.apply(X)
-        start = self._forest.tree_start
-        parent = self._forest.parents()
-        tree = np.broadcast_to(start[:-1], leaves.shape).ravel()
-        row = np.repeat(np.arange(len(leaves)), leaves.shape[1])
-        node = leaves.ravel().astype(np.int64)
-        rows, columns = [], []
-        while len(node):
-            rows.append(row)
-            columns.append(tree + node)
-            above = parent[tree + node]
-            inner = above >= 0
-            tree, row, node = tree[inner], row[inner], above[inner].astype(np.int64)
-        columns_ = np.concatenate(columns)
-        indicator = sparse.csr_matrix(
-            (np.ones(len(columns_), dtype=np.int64), (np.concatenate(rows), columns_)),
-            shape=(len(leaves), int(start[-1])),
-        )
-        return indicator, start
+        X = self._read(X)
+        return self._forest.paths(X, self.n_jobs), self._forest.tree_start
 
     # ---- look inside ----------------------------------------------------------------
 
@@ -401,49 +351,6 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-class HonestForestMixin:
-    """For forests whose trees are shaped by one part of the rows and filled by the rest."""
-
-    def structure_samples(self: Any, tree: int) -> NDArray[np.int32]:
-        """Rows of the training table that shaped a tree.
-
-        Parameters
-        ----------
-        tree : int
-            Number of the tree.
-
-        Returns
-        -------
-        ndarray of int32
-            Row numbers, ascending; repeated as whole-number sample weights say.
-        """
-        return self._samples(tree, 0)
-
-    def estimation_samples(self: Any, tree: int) -> NDArray[np.int32]:
-        """Rows of the training table that filled the leaves of a tree.
-
-        Parameters
-        ----------
-        tree : int
-            Number of the tree.
-
-        Returns
-        -------
-        ndarray of int32
-            Row numbers, ascending; repeated as whole-number sample weights say.
-        """
-        return self._samples(tree, 1)
-
-    def _samples(self: Any, tree: int, side: int) -> NDArray[np.int32]:
-        check_is_fitted(self)
-        if not 0 <= tree < len(self._forest):
-            raise IndexError(
-                f"tree={tree}: the forest has trees 0 to {len(self._forest) - 1}"
-            )
-        sides = self._sampler()(tree_key(self._seed, tree), len(self._origin))
-        return np.sort(self._origin[sides[side]])
 
 
 def grow_one(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 
 from mrforest import _core
@@ -18,8 +19,8 @@ FEATURE_MASK = np.uint32(0x3FFFFFFF)
 MISSING_LEFT = np.uint32(0x40000000)
 EQUALITY = np.uint32(0x80000000)
 
-# Rows that go through all trees together: small enough for the cache to hold a tree beside
-# them, large enough to use the tree while it is there.
+# Rows that go through all trees together: small enough for the cache to hold a tree
+# beside them, large enough to use the tree while it is there.
 BLOCK_ROWS = 1024
 # Below this many rows x trees a second thread costs more than it saves.
 SERIAL_WORK = 200_000
@@ -32,9 +33,9 @@ class FlatForest:
     Attributes
     ----------
     nodes : ndarray of NODE_DTYPE
-        Breadth first in each tree. ``child`` is the left child, counted from the first node
-        of the tree, the right one follows it; in a leaf it is -1 - number of the leaf.
-        ``feature`` carries two flags in its high bits.
+        Breadth first in each tree. ``child`` is the left child, counted from the first
+        node of the tree, the right one follows it; in a leaf it is -1 - number of the
+        leaf. ``feature`` carries two flags in its high bits.
     tree_start : ndarray of shape (n_trees + 1,), dtype=int64
         First node of each tree, and the end.
     leaf_offset : ndarray of shape (n_trees + 1,), dtype=int64
@@ -91,20 +92,14 @@ class FlatForest:
     @classmethod
     def join(cls, first: FlatForest, second: FlatForest) -> FlatForest:
         """Trees of the first, then of the second."""
-
-        def shifted(name: str) -> NDArray[np.int64]:
-            left, right = getattr(first, name), getattr(second, name)
-            return np.concatenate([left, right[1:] + left[-1]])
-
         starts = {"tree_start", "leaf_offset", "mass_start"}
-        return cls(
-            **{
-                name: shifted(name)
-                if name in starts
-                else np.concatenate([getattr(first, name), getattr(second, name)])
-                for name in [part.name for part in fields(cls) if part.init]
-            }
-        )
+        arrays: dict[str, Any] = {}
+        for name in [part.name for part in fields(cls) if part.init]:
+            parts = [getattr(first, name), getattr(second, name)]
+            if name in starts:
+                parts = [parts[0], parts[1][1:] + parts[0][-1]]
+            arrays[name] = np.concatenate(parts)
+        return cls(**arrays)
 
     def __len__(self) -> int:
         return len(self.tree_start) - 1
@@ -157,7 +152,7 @@ class FlatForest:
     def find_nodes(
         self, X: NDArray[np.float64], n_jobs: int | None
     ) -> NDArray[np.int32]:
-        """Number of the leaf node of each row in each tree."""
+        """Find the leaf node of each row in each tree."""
         out = np.empty((len(X), len(self)), dtype=np.int32)
 
         def block(rows: slice) -> None:
@@ -167,6 +162,24 @@ class FlatForest:
 
         in_blocks(block, len(X), len(self), n_jobs)
         return out
+
+    def paths(self, X: NDArray[np.float64], n_jobs: int | None) -> sparse.csr_matrix:
+        """Mark the nodes of all trees that each row passes."""
+        leaves = self.find_nodes(X, n_jobs)
+        parent = self.parents()
+        tree = np.broadcast_to(self.tree_start[:-1], leaves.shape).ravel()
+        row = np.repeat(np.arange(len(leaves)), leaves.shape[1])
+        node = leaves.ravel().astype(np.int64)
+        rows, columns = [], []
+        while len(node):
+            rows.append(row)
+            columns.append(tree + node)
+            above = parent[tree + node].astype(np.int64)
+            inner = above >= 0
+            tree, row, node = tree[inner], row[inner], above[inner]
+        at = (np.concatenate(rows), np.concatenate(columns))
+        ones = np.ones(len(at[0]), dtype=np.int64)
+        return sparse.csr_matrix((ones, at), shape=(len(leaves), len(self.nodes)))
 
     def votes(
         self, X: NDArray[np.float64], n_classes: int, n_jobs: int | None

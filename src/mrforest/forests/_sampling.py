@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from mrforest import _core
 
@@ -16,7 +17,7 @@ from mrforest import _core
 def tree_key(seed: int, tree: int) -> NDArray[np.uint64]:
     """Key of all random streams of a tree."""
     sequence = np.random.SeedSequence(seed, spawn_key=(tree,))
-    return sequence.generate_state(2, np.uint64)
+    return sequence.generate_state(2, np.uint64).astype(np.uint64)
 
 
 class Sampler(Protocol):
@@ -30,7 +31,7 @@ class Sampler(Protocol):
 
 @dataclass(frozen=True)
 class Partition:
-    """Disjoint sides, all points used; rate is structure points over estimation points."""
+    """Disjoint sides, all points used; rate is structure over estimation points."""
 
     rate: float
 
@@ -44,14 +45,12 @@ class Partition:
     def __call__(
         self, key: NDArray[np.uint64], n_points: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """A uniform subset of fixed size, and the rest."""
+        """Draw a uniform subset of fixed size; the other side is the rest."""
         return _core.partition_points(key, n_points, self.n_structure(n_points))
 
 
 def seed_from(random_state: Any) -> int:
-    """A whole number that stands for a `random_state` from now on."""
-    from sklearn.utils import check_random_state
-
+    """Turn a `random_state` into a whole number that stands for it from now on."""
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     # As everywhere in scikit-learn: None means NumPy's global generator.

@@ -55,30 +55,35 @@ class Tree:
         return f"Tree(n_leaves={self.get_n_leaves()}, depth={self.get_depth()})"
 
     @property
-    def children_left(self) -> NDArray[np.int32]:  # noqa: D102
-        return np.maximum(self._flat.nodes["child"], -1)
+    def children_left(self) -> NDArray[np.int32]:
+        child: NDArray[np.int32] = np.maximum(self._flat.nodes["child"], -1)
+        return child
 
     @property
-    def children_right(self) -> NDArray[np.int32]:  # noqa: D102
+    def children_right(self) -> NDArray[np.int32]:
         left = self.children_left
         return np.where(left >= 0, left + 1, -1).astype(np.int32)
 
     @property
-    def feature(self) -> NDArray[np.int32]:  # noqa: D102
+    def feature(self) -> NDArray[np.int32]:
         feature = (self._flat.nodes["feature"] & FEATURE_MASK).astype(np.int32)
         return np.where(self.children_left >= 0, feature, np.int32(-1))
 
     @property
-    def threshold(self) -> NDArray[np.float64]:  # noqa: D102
+    def threshold(self) -> NDArray[np.float64]:
         return np.where(self.children_left >= 0, self._flat.nodes["threshold"], np.nan)
 
     @property
-    def is_equality(self) -> NDArray[np.bool_]:  # noqa: D102
-        return (self._flat.nodes["feature"] & EQUALITY) != 0
+    def is_equality(self) -> NDArray[np.bool_]:
+        return self._has(EQUALITY)
 
     @property
-    def missing_left(self) -> NDArray[np.bool_]:  # noqa: D102
-        return (self._flat.nodes["feature"] & MISSING_LEFT) != 0
+    def missing_left(self) -> NDArray[np.bool_]:
+        return self._has(MISSING_LEFT)
+
+    def _has(self, flag: np.uint32) -> NDArray[np.bool_]:
+        found: NDArray[np.bool_] = (self._flat.nodes["feature"] & flag) != 0
+        return found
 
     def get_n_leaves(self) -> int:
         """Return the number of leaves."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parameter constraints: the one place that reaches for scikit-learn's helpers for them."""
+"""Parameter constraints: the one place that reaches for scikit-learn's helpers."""
 
 from __future__ import annotations
 

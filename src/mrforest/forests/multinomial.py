@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mrforest import _core
-from mrforest.forests._base import BaseForestClassifier, HonestForestMixin
+from mrforest.forests._base import BaseForestClassifier
+from mrforest.forests._honest import HonestForestMixin
 from mrforest.forests._sampling import Partition
 from mrforest.forests._validation import (
     BUDGET,
@@ -21,10 +22,10 @@ from mrforest.forests._validation import (
 class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
     """Multinomial random forest: splits are drawn, not searched.
 
-    For each tree the rows are halved at random. The *structure points* shape the tree: at
-    a node, the feature is drawn from the softmax of the features' best impurity decreases,
-    then the cut from the softmax of the decreases of that feature's cuts. The *estimation
-    points* fill the leaves. All features of every node are looked at.
+    For each tree the rows are halved at random. The *structure points* shape the tree:
+    at a node, the feature is drawn from the softmax of the features' best impurity
+    decreases, then the cut from the softmax of the decreases of that feature's cuts.
+    The *estimation points* fill the leaves. All features of every node are looked at.
 
     Parameters
     ----------
@@ -35,41 +36,45 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
     split_budget : float, default=10.0
         B2 of the paper, 0 to inf: the same for the cut.
     label_budget : float, default=inf
-        B3 of the paper, 0 to inf. The label of a leaf is drawn once, at fit, class c with
-        probability proportional to ``exp(B3 / 2 * share of c)``. inf takes the majority,
-        ties at random. Only for ``voting="hard"``. None of the three budgets makes the
-        forest differentially private: cuts and leaf sizes are read from the data.
+        B3 of the paper, 0 to inf. The label of a leaf is drawn once, at fit, class c
+        with probability proportional to ``exp(B3 / 2 * share of c)``. inf takes the
+        majority, ties at random. Only for ``voting="hard"``. None of the three budgets
+        makes the forest differentially private: cuts and leaf sizes are read from the
+        data.
     partition_rate : float, default=1.0
         Number of structure points divided by number of estimation points.
     min_samples_leaf : int, default=5
         k of the paper; a number of estimation points. See ``leaf_rule``.
     leaf_rule : {"stop", "floor"}, default="stop"
         "stop": a node with at most k estimation points, or with structure points of one
-        class, is not split, and a split that would leave a child without estimation points
-        is refused. It is what reproduces the paper's accuracies. "floor": only cuts that
-        leave at least k estimation points on both sides are candidates, and pure nodes are
-        split on. It is what the paper's consistency theorem covers, if k grows with the
-        number of rows.
+        class, is not split, and a split that would leave a child without estimation
+        points is refused. It is what reproduces the paper's accuracies. "floor": only
+        cuts that leave at least k estimation points on both sides are candidates, and
+        pure nodes are split on. It is what the paper's consistency theorem covers, if k
+        grows with the number of rows.
     criterion : {"gini", "entropy"}, default="gini"
         Impurity whose decrease is the score of a cut.
     max_depth : int, default=None
         Depth at which every node is a leaf. None: no limit.
     max_bins : int or "exact", default=255
         A numeric feature of at most so many distinct values (2 to 255) is cut at every
-        midpoint, one of more at so many quantiles. "exact": at every midpoint, up to 65,535.
+        midpoint, one of more at so many quantiles. "exact": at every midpoint, up to
+        65,535.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Features that are cut by equality: columns of a categorical dtype; or indices, names
-        or a boolean mask; or none. A category that was not seen in fit is a missing value.
+        Features that are cut by equality: columns of a categorical dtype; or indices,
+        names or a boolean mask; or none. A category that was not seen in fit is a
+        missing value.
     voting : {"hard", "soft"}, default="hard"
-        "hard": each tree has one vote. "soft": the class shares of the leaves are averaged.
+        "hard": each tree has one vote. "soft": the class shares of the leaves are
+        averaged.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, in impurities and leaves.
     warm_start : bool, default=False
-        Keep the trees of the previous fit and add more. The result is the forest that one
-        fit would have grown.
+        Keep the trees of the previous fit and add more. The result is the forest that
+        one fit would have grown.
     n_jobs : int, default=None
-        Threads, as everywhere in scikit-learn. The forest and its predictions are the same
-        to the bit for any number and any joblib backend.
+        Threads, as everywhere in scikit-learn. The forest and its predictions are the
+        same to the bit for any number and any joblib backend.
     random_state : int, RandomState instance or None, default=None
         An int makes the forest reproducible.
     verbose : int, default=0
@@ -97,8 +102,8 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
 
     References
     ----------
-    J. Bai, Y. Li, J. Li, X. Yang, Y. Jiang, S.-T. Xia. Multinomial random forest. Pattern
-    Recognition 122, 108331 (2022). Preprint: arXiv:1903.04003.
+    J. Bai, Y. Li, J. Li, X. Yang, Y. Jiang, S.-T. Xia. Multinomial random forest.
+    Pattern Recognition 122, 108331 (2022). Preprint: arXiv:1903.04003.
 
     Examples
     --------

@@ -1,0 +1,86 @@
+# The verbs, the same for a person and for CI. Everything is set up on the first call, in .venv.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.build meson.options
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+BUILD   := $(INSTALL) --no-build-isolation --no-deps
+PYTEST  := $(BIN)/python -m pytest -n auto
+# Where flavours of the compiled core are put, beside the released one in .venv
+CHECKED := build/checked/site
+ASAN    := build/asan/site
+
+.PHONY: demo test test-checked test-asan test-long check format bench accuracy docs clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.built  ## 10-fold cross-validation beside scikit-learn: table and figure
+	$(BIN)/mrforest demo
+
+test: $(VENV)/.built $(VENV)/.tools  ## build and run the tests
+	$(PYTEST) tests
+	$(BIN)/python -m pytest --doctest-modules --pyargs mrforest -q
+
+test-checked: $(CHECKED)/.built $(VENV)/.tools  ## the tests on a build with bounds checks
+	PYTHONPATH=$(CHECKED) $(PYTEST) tests
+
+test-asan: $(ASAN)/.built $(VENV)/.tools  ## tests of the core under address and UB sanitizers
+	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	PYTHONMALLOC=malloc PYTHONPATH=$(ASAN) $(BIN)/python -m pytest tests/core tests/forests
+
+test-long: $(VENV)/.built $(VENV)/.tools  ## large data, many examples
+	HYPOTHESIS_PROFILE=many $(PYTEST) tests -m "long or not long"
+
+check: $(VENV)/.built $(VENV)/.tools  ## style, types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/cython-lint src
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.tools  ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.built $(VENV)/.tools  ## speed, memory and size beside scikit-learn
+	$(BIN)/python benchmarks/speed.py
+
+accuracy: $(VENV)/.built $(VENV)/.tools  ## the paper's 22 datasets (MRFOREST_DATA=folder)
+	$(BIN)/python benchmarks/accuracy.py
+
+clean:
+	rm -rf build $(VENV)
+
+# ---- set-up ---------------------------------------------------------------------------
+
+$(VENV)/.created:
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) --upgrade pip
+	touch $@
+
+$(VENV)/.requirements: $(VENV)/.created pyproject.toml
+	$(INSTALL) --group build --group run
+	touch $@
+
+$(VENV)/.tools: $(VENV)/.created pyproject.toml
+	$(INSTALL) --group test --group check --group bench
+	touch $@
+
+# Built in a folder that is kept, so that only what changed is compiled again.
+$(VENV)/.built: $(VENV)/.requirements $(SOURCES)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BUILD) --force-reinstall -Cbuild-dir=build/release .
+	touch $@
+
+$(CHECKED)/.built: $(VENV)/.requirements $(SOURCES)
+	rm -rf $(CHECKED)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BUILD) --target $(CHECKED) -Cbuild-dir=build/checked/meson \
+		-Csetup-args=-Dchecked=true .
+	touch $@
+
+$(ASAN)/.built: $(VENV)/.requirements $(SOURCES)
+	rm -rf $(ASAN)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BUILD) --target $(ASAN) -Cbuild-dir=build/asan/meson \
+		-Csetup-args=-Dbuildtype=debugoptimized -Csetup-args=-Db_sanitize=address,undefined \
+		-Csetup-args=-Db_lundef=false -Csetup-args=-Dchecked=true .
+	touch $@

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What fit is told beside the table: classes, sample weights, class weights."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
+
+MAX_CLASSES = 65_535
+
+
+def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return the distinct labels, sorted, and the index of each row's label."""
+    check_classification_targets(y)
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError as error:  # None beside strings, for example
+        kinds = sorted({type(label).__name__ for label in y})
+        raise ValueError(
+            f"y must hold labels of one kind, without missing values; it mixes {kinds}"
+        ) from error
+    if len(classes) > MAX_CLASSES:
+        raise ValueError(
+            f"y has {len(classes)} classes; at most {MAX_CLASSES} are allowed"
+        )
+    return classes, codes.astype(np.int32)
+
+
+def read_sample_weight(
+    sample_weight: ArrayLike | None, X: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """Check the weights of the rows: finite, not negative, not all 0."""
+    if sample_weight is None:
+        return None
+    weights: NDArray[np.float64] = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
+    if not weights.any():
+        raise ValueError("sample_weight is 0 everywhere; some row must count")
+    return weights
+
+
+def read_class_weight(
+    class_weight: dict[Any, float] | Literal["balanced"] | None,
+    classes: NDArray[Any],
+    codes: NDArray[np.int32],
+    sample_weight: NDArray[np.float64] | None,
+) -> NDArray[np.float64] | None:
+    """Return a weight for each class; balanced ones give all classes the same mass."""
+    if class_weight is None:
+        return None
+    weights: NDArray[np.float64]
+    if class_weight == "balanced":
+        # compute_class_weight knows sample weights only in newer versions.
+        mass = np.bincount(codes, sample_weight, minlength=len(classes))
+        present = mass > 0
+        weights = np.zeros(len(classes))
+        weights[present] = mass.sum() / (present.sum() * mass[present])
+        return weights
+    weights = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+    weights = weights.astype(np.float64)
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ValueError(
+            f"class_weight={class_weight!r}: weights must be finite, not negative, "
+            "and not all 0"
+        )
+    return weights

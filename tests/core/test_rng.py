@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Streams are Philox; structure points are a uniform subset of fixed size."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from mrforest import _core
+from mrforest.forests._sampling import Partition, seed_from, tree_key
+from tests.naive import rng as naive
+from tests.naive.sample import partition
+
+WORDS = st.integers(0, 2**64 - 1)
+
+
+@given(key=st.tuples(WORDS, WORDS), path=WORDS, purpose=st.integers(0, 2))
+def test_words_are_philox(key, path, purpose):
+    key = np.array(key, dtype=np.uint64)
+    words = _core.words(key, path, purpose, 11)
+    counter = np.array([0, path, purpose, 0], dtype=np.uint64)
+    numpy = np.random.Philox(key=key, counter=counter)
+    np.testing.assert_array_equal(words, numpy.random_raw(11))
+    stream = naive.Stream(key, path, purpose)
+    assert [stream.word() for _ in range(11)] == words.tolist()
+
+
+@given(seed=st.integers(0, 2**128), n=st.integers(1, 200), rate=st.floats(1e-3, 1e3))
+def test_partition_equals_the_twin(seed, n, rate):
+    key = tree_key(seed, 3)
+    for side, expected in zip(
+        Partition(rate)(key, n), partition(key, n, rate), strict=True
+    ):
+        np.testing.assert_array_equal(side, expected)
+
+
+def test_every_half_is_equally_likely():
+    halves = list(combinations(range(6), 3))
+    counts = dict.fromkeys(halves, 0)
+    for seed in range(20_000):
+        structure, _ = _core.partition_points(tree_key(seed, 0), 6, 3)
+        counts[tuple(structure.tolist())] += 1
+    assert chisquare(list(counts.values())).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("n", "rate", "size"),
+    [(1, 1.0, 0), (2, 1.0, 1), (3, 1.0, 2), (10, 1e-9, 1), (10, 1e9, 9), (9, 0.5, 3)],
+)
+def test_size_of_the_structure_side(n, rate, size):
+    assert Partition(rate).n_structure(n) == size
+
+
+def test_trees_have_keys_of_their_own():
+    keys = {tuple(tree_key(seed, tree)) for seed in range(10) for tree in range(10)}
+    assert len(keys) == 100
+
+
+def test_a_random_state_is_used_up():
+    state = np.random.RandomState(0)
+    first, second = seed_from(state), seed_from(state)
+    assert first != second
+    assert first == seed_from(np.random.RandomState(0))
+    assert seed_from(7) == 7

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line says what it does and does what it says."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("matplotlib")
+
+from typer.testing import CliRunner
+
+from mrforest import __version__
+from mrforest.cli import app
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture
+def call(monkeypatch, tmp_path):
+    """Call the command line in an empty folder, on a wide terminal."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("NO_COLOR", "1")
+    return lambda *arguments: CliRunner().invoke(app, arguments)
+
+
+def test_help_names_the_commands(call):
+    result = call("--help")
+    assert result.exit_code == 0
+    assert "demo" in result.output
+    assert "--version" in result.output
+
+
+def test_version(call):
+    result = call("--version")
+    assert result.exit_code == 0
+    assert result.output.strip() == f"mrforest {__version__}"
+
+
+def test_demo_prints_a_table_and_writes_a_figure(call, tmp_path):
+    result = call("demo", "--n-estimators", "3", "--n-jobs", "1")
+    assert result.exit_code == 0, result.output
+    for text in (
+        "MRF, hard vote",
+        "MRF, soft vote",
+        "scikit-learn RF",
+        "95.78",
+        "96.01",
+    ):
+        assert text in result.stdout
+    assert "cross-validating" not in result.stdout  # the bar is on standard error
+    assert [path.name for path in (tmp_path / "demo").iterdir()] == ["wdbc.png"]
+    assert (tmp_path / "demo/wdbc.png").read_bytes().startswith(PNG)
+
+
+def test_demo_writes_where_it_is_told(call, tmp_path):
+    result = call("demo", "--n-estimators", "1", "--output", "a/b/figure.svg")
+    assert result.exit_code == 0, result.output
+    assert b"<svg" in (tmp_path / "a/b/figure.svg").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--n-estimators", "0"),
+        ("--n-estimators", "many"),
+        ("--seed", "-1"),
+        ("--n-jobs", "0"),
+        ("--output", "figure.txt"),
+        ("--output", "figure"),
+        ("--output", "file/figure.png"),
+    ],
+)
+def test_bad_options_are_refused_before_any_work(call, tmp_path, option, value):
+    (tmp_path / "file").touch()
+    result = call("demo", option, value)
+    assert result.exit_code == 2
+    assert option in result.output
+    assert "cross-validating" not in result.output
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def run_python(*arguments):
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_it_runs_as_a_module():
+    result = run_python("-m", "mrforest.cli", "--version")
+    assert result.stdout.strip() == f"mrforest {__version__}"
+
+
+@pytest.mark.parametrize("package", ["typer", "rich", "matplotlib"])
+def test_a_missing_package_is_named(package):
+    result = run_python(
+        "-c", f"import sys; sys.modules['{package}'] = None; import mrforest.cli"
+    )
+    assert result.returncode == 1
+    assert package in result.stderr
+    assert "pip install 'mrforest[cli]'" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_the_library_imports_no_optional_package():
+    code = (
+        "import sys, mrforest;"
+        "print({'typer', 'rich', 'matplotlib', 'pandas', 'polars'} & set(sys.modules))"
+    )
+    assert run_python("-c", code).stdout.strip() == "set()"
