@@ -78,8 +78,13 @@ def test_a_file_is_replaced_whole(tmp_path):
 def test_a_failed_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "file.txt"
     path.write_text("old")
-    with pytest.raises(RuntimeError, match="half way"), whole_file(path) as unfinished:
-        unfinished.write_text("ne")
-        raise RuntimeError("half way")
+
+    def fail():
+        with whole_file(path) as unfinished:
+            unfinished.write_text("ne")
+            raise RuntimeError("half way")
+
+    with pytest.raises(RuntimeError, match="half way"):
+        fail()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

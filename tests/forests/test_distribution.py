@@ -7,6 +7,7 @@ are fixed, so a test that passes once passes always.
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -26,8 +27,10 @@ INF = math.inf
 N_DRAWS = 50_000
 # 1 in 10,000 by chance; the keys are fixed, so chance has been taken once.
 P_VALUE = 1e-4
+# Neighbouring keys are as good as any.
+KEYS = np.stack([np.full(N_DRAWS, 2024), np.arange(N_DRAWS)], axis=1).astype(np.uint64)
 NOT_INTERRUPTED = np.zeros(1, dtype=np.uint8)
-BUDGETS = [(0.0, 0.0), (10.0, 10.0), (2.0, 7.0), (INF, INF), (0.0, INF), (INF, 0.0)]
+BUDGETS = [(0.0, 0.0), (10.0, 10.0), (2.0, 7.0), (INF, INF)]
 
 # Codes are the values themselves. Columns: numbers, numbers with gaps, categories, and
 # the first column backwards, so that it ties with it. A code of n_bins is missing.
@@ -48,13 +51,8 @@ CODES = np.array(
     ],
     dtype=np.uint8,
 )
-# Symmetric, so the first and the last cut of columns 0 and 3 tie.
-Y = np.array([0, 0, 1, 1, 2, 1, 1, 1, 0, 0], dtype=np.int32)
-
-
-@pytest.fixture(scope="module")
-def keys() -> list[np.ndarray]:
-    return [tree_key(2024, tree) for tree in range(N_DRAWS)]
+# Mirrored, so the first and the last cut of columns 0 and 3 tie.
+Y = np.array([0, 0, 1, 1, 1, 1, 1, 1, 2, 2], dtype=np.int32)
 
 
 def compiled(codes, y, n_bins, is_categorical, n_classes, criterion):
@@ -74,12 +72,12 @@ def compiled(codes, y, n_bins, is_categorical, n_classes, criterion):
     )
 
 
-def draw_roots(table, n_rows, key_list, budgets, depth=1, label_budget=INF) -> list:
+def draw_roots(table, n_rows, keys, budgets, depth=1, label_budget=INF) -> Iterator:
     """Grow the root only, once for each key."""
     rule = _core.Multinomial(*budgets)
     rows = np.arange(n_rows, dtype=np.int32)
-    return [
-        _core.grow_tree(
+    for key in keys:
+        yield _core.grow_tree(
             table,
             rule,
             rows.copy(),
@@ -91,8 +89,6 @@ def draw_roots(table, n_rows, key_list, budgets, depth=1, label_budget=INF) -> l
             label_budget=label_budget,
             interrupt=NOT_INTERRUPTED,
         )
-        for key in key_list
-    ]
 
 
 def question(root) -> tuple[int, float, bool, bool]:
@@ -187,9 +183,9 @@ def assert_fits(observed: Counter, expected: dict) -> None:
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize(("b1", "b2"), BUDGETS)
-def test_splits_are_drawn_as_often_as_the_paper_says(criterion, b1, b2, keys):
+def test_splits_are_drawn_as_often_as_the_paper_says(criterion, b1, b2):
     table = compiled(CODES, Y, N_BINS, IS_CATEGORICAL, 3, criterion)
-    trees = draw_roots(table, len(Y), keys, (b1, b2))
+    trees = draw_roots(table, len(Y), KEYS, (b1, b2))
     observed = Counter(question(tree["nodes"][0]) for tree in trees)
     expected = exact_probabilities(criterion, b1, b2)
     assert_fits(observed, expected)
@@ -277,13 +273,13 @@ SHARES = np.bincount(LABELS, minlength=6) / len(LABELS)  # classes 2 and 5 are a
 
 
 @pytest.mark.parametrize("budget", [0.0, 1.0, 7.0, 40.0, INF])
-def test_labels_are_drawn_among_all_classes(budget, keys):
+def test_labels_are_drawn_among_all_classes(budget):
     codes = np.zeros((len(LABELS), 1))
     table = compiled(codes, LABELS, [1], [False], 6, "gini")
-    trees = draw_roots(table, len(LABELS), keys, (1.0, 1.0), 0, label_budget=budget)
+    trees = draw_roots(table, len(LABELS), KEYS, (1.0, 1.0), 0, label_budget=budget)
     observed = Counter(int(tree["leaf_label"][0]) for tree in trees)
     if budget == INF:
-        weights = (SHARES == SHARES.max()) * 1.0
+        weights = np.isclose(SHARES, SHARES.max()) * 1.0
     else:
         weights = np.exp(budget / 2 * SHARES)
     assert_fits(observed, dict(enumerate(weights / weights.sum())))

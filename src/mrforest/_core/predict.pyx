@@ -6,13 +6,13 @@ used, and a row's sums run in tree order whatever the number of threads. Several
 a tree side by side: while one waits for its node, the others go on.
 """
 
+import numpy as np
+
 from libc.stdint cimport int32_t, int64_t, uint16_t
 
 from mrforest._core.types cimport Node
 
 cdef extern from "walk.h" nogil:
-    enum:
-        LANES "MRFOREST_LANES"
     void walk_any(
         const Node* nodes, const double* X, Py_ssize_t n_features, Py_ssize_t n_rows,
         int32_t* where)
@@ -20,18 +20,24 @@ cdef extern from "walk.h" nogil:
         const Node* nodes, const double* X, Py_ssize_t n_features, Py_ssize_t n_rows,
         int32_t* where)
 
-ctypedef void (*Walk)(
-    const Node*, const double*, Py_ssize_t, Py_ssize_t, int32_t*) noexcept nogil
 
-
-cdef Walk walk_for(const double[:, ::1] X, bint has_equality) noexcept nogil:
-    """The fastest walk that is right for these rows."""
+cdef bint has_missing(const double[:, ::1] X) noexcept nogil:
     cdef Py_ssize_t i
     cdef const double* x = &X[0, 0]
-    cdef bint any_missing = False
+    cdef bint found = False
     for i in range(X.shape[0] * X.shape[1]):
-        any_missing |= x[i] != x[i]
-    return walk_any if has_equality or any_missing else walk_plain
+        found |= x[i] != x[i]
+    return found
+
+
+cdef inline void walk(
+    const Node* tree, const double[:, ::1] X, bint is_plain, int32_t* where
+) noexcept nogil:
+    """Leaf node of each row; plain if there is neither a missing value nor an equality cut."""
+    if is_plain:
+        walk_plain(tree, &X[0, 0], X.shape[1], X.shape[0], where)
+    else:
+        walk_any(tree, &X[0, 0], X.shape[1], X.shape[0], where)
 
 
 def find_nodes(
@@ -42,18 +48,15 @@ def find_nodes(
     int32_t[:, ::1] out,               # OUT  rows x trees: number of the node in its tree
 ):
     """The leaf of every row in every tree, as a node number."""
-    cdef Py_ssize_t n_rows = X.shape[0], n_trees = tree_start.shape[0] - 1, t, group, i, lane, n
-    cdef int32_t where[LANES]
-    cdef Walk walk
+    cdef Py_ssize_t n_rows = X.shape[0], t, i
+    cdef int32_t[::1] where = np.empty(n_rows, dtype=np.int32)
+    cdef bint is_plain
     with nogil:
-        walk = walk_for(X, has_equality)
-        for t in range(n_trees):
-            for group in range((n_rows + LANES - 1) // LANES):
-                i = group * LANES
-                n = min(LANES, n_rows - i)
-                walk(&nodes[tree_start[t]], &X[i, 0], X.shape[1], n, where)
-                for lane in range(n):
-                    out[i + lane, t] = where[lane]
+        is_plain = not (has_equality or has_missing(X))
+        for t in range(tree_start.shape[0] - 1):
+            walk(&nodes[tree_start[t]], X, is_plain, &where[0])
+            for i in range(n_rows):
+                out[i, t] = where[i]
 
 
 def add_votes(
@@ -66,20 +69,17 @@ def add_votes(
     int32_t[:, ::1] votes,             # IN and OUT rows x classes
 ):
     """Add one vote a tree."""
-    cdef Py_ssize_t n_rows = X.shape[0], n_trees = tree_start.shape[0] - 1, t, group, i, lane, n
+    cdef Py_ssize_t n_rows = X.shape[0], t, i
+    cdef int32_t[::1] where = np.empty(n_rows, dtype=np.int32)
     cdef const Node* tree
-    cdef int32_t where[LANES]
-    cdef Walk walk
+    cdef bint is_plain
     with nogil:
-        walk = walk_for(X, has_equality)
-        for t in range(n_trees):
+        is_plain = not (has_equality or has_missing(X))
+        for t in range(tree_start.shape[0] - 1):
             tree = &nodes[tree_start[t]]
-            for group in range((n_rows + LANES - 1) // LANES):
-                i = group * LANES
-                n = min(LANES, n_rows - i)
-                walk(tree, &X[i, 0], X.shape[1], n, where)
-                for lane in range(n):
-                    votes[i + lane, leaf_label[leaf_offset[t] - 1 - tree[where[lane]].child]] += 1
+            walk(tree, X, is_plain, &where[0])
+            for i in range(n_rows):
+                votes[i, leaf_label[leaf_offset[t] - 1 - tree[where[i]].child]] += 1
 
 
 def add_shares(
@@ -94,28 +94,24 @@ def add_shares(
     double[:, ::1] shares,             # IN and OUT rows x classes
 ):
     """Add the class shares of a leaf of each tree; a leaf without mass knows nothing."""
-    cdef Py_ssize_t n_rows = X.shape[0], n_trees = tree_start.shape[0] - 1
-    cdef Py_ssize_t n_classes = shares.shape[1], t, group, i, lane, n, leaf, m
+    cdef Py_ssize_t n_rows = X.shape[0], n_classes = shares.shape[1], t, i, leaf, m
+    cdef int32_t[::1] where = np.empty(n_rows, dtype=np.int32)
     cdef const Node* tree
-    cdef int32_t where[LANES]
+    cdef bint is_plain
     cdef double total
-    cdef Walk walk
     with nogil:
-        walk = walk_for(X, has_equality)
-        for t in range(n_trees):
+        is_plain = not (has_equality or has_missing(X))
+        for t in range(tree_start.shape[0] - 1):
             tree = &nodes[tree_start[t]]
-            for group in range((n_rows + LANES - 1) // LANES):
-                i = group * LANES
-                n = min(LANES, n_rows - i)
-                walk(tree, &X[i, 0], X.shape[1], n, where)
-                for lane in range(n):
-                    leaf = leaf_offset[t] - 1 - tree[where[lane]].child
-                    total = 0
+            walk(tree, X, is_plain, &where[0])
+            for i in range(n_rows):
+                leaf = leaf_offset[t] - 1 - tree[where[i]].child
+                total = 0
+                for m in range(mass_start[leaf], mass_start[leaf + 1]):
+                    total += mass[m]
+                if total > 0:
                     for m in range(mass_start[leaf], mass_start[leaf + 1]):
-                        total += mass[m]
-                    if total > 0:
-                        for m in range(mass_start[leaf], mass_start[leaf + 1]):
-                            shares[i + lane, mass_class[m]] += mass[m] / total
-                    else:
-                        for m in range(n_classes):
-                            shares[i + lane, m] += 1.0 / n_classes
+                        shares[i, mass_class[m]] += mass[m] / total
+                else:
+                    for m in range(n_classes):
+                        shares[i, m] += 1.0 / n_classes

@@ -40,31 +40,33 @@ static inline int32_t mrforest_is_above(const MRForestNode *node, double x) {
     return x > node->threshold;
 }
 
-/* where[l]: the leaf node of row l, for 1 to LANES rows. Lanes without a row of their own go with
- * the last one. A lane that has arrived stays where it is until all have. */
+/* where[i]: the leaf node of row i. A lane that has arrived stays where it is until all have. */
 #define MRFOREST_WALK(NAME, TURN)                                                              \
     static inline void NAME(const MRForestNode *nodes, const double *X, ptrdiff_t n_features,  \
                             ptrdiff_t n_rows, int32_t *where) {                                \
-        const double *row[MRFOREST_LANES];                                                     \
-        int32_t at[MRFOREST_LANES], all_leaves;                                                \
-        MRFOREST_UNROLL                                                                        \
-        for (int lane = 0; lane < MRFOREST_LANES; lane++) {                                    \
-            row[lane] = X + (lane < n_rows ? lane : n_rows - 1) * n_features;                  \
-            at[lane] = 0;                                                                      \
+        ptrdiff_t i = 0;                                                                       \
+        for (; i + MRFOREST_LANES <= n_rows; i += MRFOREST_LANES, X += MRFOREST_LANES * n_features) { \
+            int32_t at[MRFOREST_LANES] = {0}, all_leaves;                                      \
+            do {                                                                               \
+                all_leaves = -1;                                                               \
+                MRFOREST_UNROLL                                                                \
+                for (int lane = 0; lane < MRFOREST_LANES; lane++) {                            \
+                    const MRForestNode *node = nodes + at[lane];                               \
+                    const double *x = X + lane * n_features;                                   \
+                    int32_t is_leaf = node->child >> 31; /* -1 or 0 */                         \
+                    int32_t next = node->child + TURN(node, x[node->feature & MRFOREST_FEATURE]); \
+                    all_leaves &= is_leaf;                                                     \
+                    at[lane] = is_leaf ? at[lane] : next;                                      \
+                }                                                                              \
+            } while (!all_leaves);                                                             \
+            for (int lane = 0; lane < MRFOREST_LANES; lane++) where[i + lane] = at[lane];      \
         }                                                                                      \
-        do {                                                                                   \
-            all_leaves = -1;                                                                   \
-            MRFOREST_UNROLL                                                                    \
-            for (int lane = 0; lane < MRFOREST_LANES; lane++) {                                \
-                const MRForestNode *node = nodes + at[lane];                                   \
-                int32_t is_leaf = node->child >> 31; /* -1 or 0 */                             \
-                int32_t next = node->child                                                     \
-                    + TURN(node, row[lane][node->feature & MRFOREST_FEATURE]);                 \
-                all_leaves &= is_leaf;                                                         \
-                at[lane] = is_leaf ? at[lane] : next;                                          \
-            }                                                                                  \
-        } while (!all_leaves);                                                                 \
-        for (int lane = 0; lane < n_rows; lane++) where[lane] = at[lane];                      \
+        for (; i < n_rows; i++, X += n_features) {                                             \
+            const MRForestNode *node = nodes;                                                  \
+            while (node->child >= 0)                                                           \
+                node = nodes + node->child + TURN(node, X[node->feature & MRFOREST_FEATURE]);  \
+            where[i] = (int32_t)(node - nodes);                                                \
+        }                                                                                      \
     }
 
 MRFOREST_WALK(walk_any, mrforest_goes_right)

@@ -254,8 +254,10 @@ def _draw_calibration(axes: Axes, demo: Demo) -> None:
         (demo.soft, BLUE, "o", "multinomial, soft"),
     ):
         observed, predicted = calibration_curve(demo.y, scores.probabilities, n_bins=5)
-        counts, _ = np.histogram(scores.probabilities, bins=5, range=(0, 1))
-        error = np.sqrt(observed * (1 - observed) / counts[counts > 0])
+        # The bins of calibration_curve, which leaves out empty ones.
+        bins = np.searchsorted([0.2, 0.4, 0.6, 0.8], scores.probabilities)
+        counts = np.unique(bins, return_counts=True)[1]
+        error = np.sqrt(observed * (1 - observed) / counts)
         axes.errorbar(
             predicted, observed, error, color=colour, marker=marker, capsize=3,
             label=f"{label}\nlog loss {scores.log_loss:.3f}",
