@@ -56,13 +56,17 @@ def test_whole_weights_are_repetitions(seed, n):
     assert set(weighted.origin) == set(np.flatnonzero(weight))
 
 
-def test_real_weights_become_exact_masses():
+@pytest.mark.parametrize("scale", [1.0, 1e-310, 1e300])
+def test_real_weights_become_exact_masses(scale):
     weight = np.array([0.1, 0.2, 1e-9, 123.4])
-    mass, unit = as_mass(weight)
-    assert mass.sum() < 2**52
+    mass, unit = as_mass(weight * scale)
+    assert 2**50 <= mass.sum() <= 2**51
     assert np.log2(unit) == int(np.log2(unit))
-    np.testing.assert_allclose(mass * unit, weight, rtol=1e-4)
-    np.testing.assert_allclose((mass * unit)[[0, 1, 3]], weight[[0, 1, 3]], rtol=1e-11)
+    np.testing.assert_allclose(
+        mass[:2] / mass[3], weight[:2] / weight[3], rtol=1e-10 if scale >= 1 else 1e-2
+    )
+    assert mass.min() >= 1
+    assert 0.25 < mass.mean() * unit < 2
 
 
 def test_too_many_repetitions():

@@ -133,7 +133,7 @@ def test_origin_names_every_row_as_often_as_its_weight_says(weighted, class_weig
     weight = np.random.default_rng(2).integers(0, 4, 50) if weighted else np.ones(50)
     forest = MultinomialForestClassifier(1, class_weight=class_weight, random_state=0)
     forest.fit(X, y, sample_weight=weight if weighted else None)
-    assert_array_equal(np.bincount(forest._origin, minlength=50), weight)
+    assert_array_equal(np.bincount(forest._batches[0].origin, minlength=50), weight)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])

@@ -115,13 +115,14 @@ def twin_of(
 
     Only the order of the points is taken from the forest.
     """
+    origin = forest._batches[0].origin
+    if class_weight is not None:
+        class_weight = class_weight * 2.0 ** -math.frexp(class_weight.max())[1]
     mass, unit = None, 1.0
     if sample_weight is not None and (sample_weight % 1).any():
         mass, unit = as_mass(sample_weight)
     columns = Columns([categories_of(X[name]) for name in X.columns])
-    table = coded_table(
-        X, y, columns, forest._origin, forest.max_bins, mass, class_weight
-    )
+    table = coded_table(X, y, columns, origin, forest.max_bins, mass, class_weight)
     params = Params(
         forest.feature_budget,
         forest.split_budget,
@@ -134,7 +135,7 @@ def twin_of(
     trees = []
     for number in range(forest.n_estimators):
         key = tree_key(forest.random_state, number)
-        sides = partition(key, len(forest._origin), forest.partition_rate)
+        sides = partition(key, len(origin), forest.partition_rate)
         trees.append(grow(table, *sides, key, params))
         for node in trees[-1].nodes:
             if node.masses is not None:

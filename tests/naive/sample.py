@@ -11,7 +11,7 @@ from tests.naive.rng import SAMPLE, Stream
 
 def partition(key: Sequence[int], n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the structure points and the estimation points, each ascending."""
-    n_structure = math.floor(n * rate / (1 + rate) + 0.5)
+    n_structure = math.floor(n * (rate / (1 + rate)) + 0.5)
     n_structure = max(n_structure, 1)
     n_structure = min(n_structure, n - 1)
 

@@ -79,6 +79,6 @@ def score_of(left: list, right: list, criterion: str, weighted: bool) -> float:
 def tolerance_of(table: Table, structure: Iterable[int], params: Params) -> float:
     """Return how far apart two equal scores of a node may be."""
     tolerance = 1e-12 * float(total(class_counts(table, structure)))
-    if params.criterion == "entropy":
+    if params.criterion == "entropy" and not is_weighted(table):
         tolerance = tolerance + 1e-7 * table.n_classes
     return tolerance

@@ -82,10 +82,10 @@ def test_weights():
     table.class_weight = np.array([0.1, 1.0, 2.0])
     assert class_counts(table, [0, 1, 2, 5]) == [6 * 0.1, 0.0, 12.0]
     params = Params(criterion="entropy")
-    assert tolerance_of(table, [5], params) == 1e-12 * 12 + 1e-7 * 3
-    # "More points" counts points, not masses: row 5 is heavy but alone.
+    assert tolerance_of(table, [5], params) == 1e-12 * 12
+    # The larger side is the heavier one: row 5 is alone but has a mass of 6.
     found = candidates(table, [0, 1, 5], [], 0, params)
-    assert [c.missing_left for c in found] == [False, True]
+    assert [c.missing_left for c in found] == [False, False]
     tree = grow(table, range(6), range(6), KEY, Params(**GREEDY, max_depth=0))
     assert tree.nodes[0].masses.tolist() == [np.float32(6 * 0.1), 9.0, 12.0]
     assert tree.nodes[0].label == 2

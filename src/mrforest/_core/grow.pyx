@@ -7,6 +7,7 @@ Draws belong to nodes, so the order in which nodes are taken does not matter. Th
 structure points is taken first: then at most log2(n) histograms wait at any time.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
@@ -29,6 +30,9 @@ from mrforest._core.types cimport EQUALITY, MISSING_LEFT, Cut, Entry, Table
 cdef enum:
     INTERRUPTED = -2
     OUT_OF_MEMORY = -1
+    # The main thread runs signal handlers, such as Ctrl-C's, after so many points; other
+    # threads have nothing to run and are told by `interrupt`.
+    POINTS_BETWEEN_LOOKS = 1 << 17
 
 
 cdef struct Pending:
@@ -58,6 +62,7 @@ cdef class Grower:
     cdef Pending* pending
     cdef Py_ssize_t n_pending, room_for_pending
     cdef HistogramPool pool
+    cdef double root_weight                     # of the structure points
 
     # Work space
     cdef Entry* entries
@@ -290,7 +295,7 @@ cdef class Grower:
                                  n_estimation - left_estimation) != 0):
             return OUT_OF_MEMORY
         grown = &self.nodes[number]
-        grown.decrease = max(decrease, 0.0)
+        grown.decrease = max(decrease, 0.0) / self.root_weight
         grown.node.child = <int32_t> (self.n_nodes - 2)
         grown.node.feature = <uint32_t> feature
         if cut.missing_left:
@@ -354,9 +359,10 @@ cdef class Grower:
             self.pool.release(own)
         return 0
 
-    cdef int grow(self) noexcept nogil:
+    cdef int grow(self) except? INTERRUPTED nogil:
         cdef Pending node
         cdef int error
+        cdef Py_ssize_t since_look = 0
         if self.add_node(ROOT_PATH, 0, self.estimation.shape[0]) != 0:
             return OUT_OF_MEMORY
         node.number = 0
@@ -366,6 +372,8 @@ cdef class Grower:
         node.histogram = NO_HISTOGRAM
         if self.must_stop(&node):
             return 0
+        self.count_labels(&node)
+        self.root_weight = node_weight(self.table, self.class_counts)
         if self.pool.is_counted(node.n_structure):
             node.histogram = self.pool.take()
             if node.histogram < 0:
@@ -378,6 +386,11 @@ cdef class Grower:
                 return INTERRUPTED
             self.n_pending -= 1
             node = self.pending[self.n_pending]
+            since_look += node.n_structure
+            if since_look > POINTS_BETWEEN_LOOKS:
+                since_look = 0
+                with gil:
+                    PyErr_CheckSignals()
             error = self.split(&node)
             if error != 0:
                 return error

@@ -10,7 +10,7 @@ from mrforest._core.types cimport Node
 cdef struct GrownNode:
     Node node                       # a leaf has child -1
     uint64_t path
-    double decrease                 # impurity decrease on structure points, times their weight
+    double decrease                 # of the impurity of the tree's structure points
     Py_ssize_t first_estimation     # the node's slice of the estimation points
     Py_ssize_t n_estimation
 

@@ -29,8 +29,8 @@ cdef dict flatten(
         leaf_points : uint32, estimation points of each leaf
         leaf_start : int64, where the masses of each leaf begin, and the end
         mass_class, mass : uint16, float32, class and mass, ascending by class in each leaf
-        structure_decrease : float64, for each feature, summed impurity decrease on the
-            structure points times their weight
+        structure_decrease : float64, for each feature, by how much its splits decrease the
+            impurity of the structure points
     """
     cdef Py_ssize_t n_leaves = (n_nodes + 1) // 2, n_classes = table.view.n_classes
     cdef Py_ssize_t i, j, k, leaf, n_masses, capacity

@@ -33,6 +33,8 @@ class Schema:
     categories : tuple of (ndarray of shape (n_categories,) or None)
         For each feature None if it is numeric, else the distinct values that occur in
         the training rows: in the order of the dtype if it has one, else sorted.
+    names : tuple of str, default=None
+        Names of the features, if the table has them.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class Schema:
     """
 
     categories: tuple[np.ndarray | None, ...]
+    names: tuple[str, ...] | None = None
 
     @property
     def is_categorical(self) -> np.ndarray:
@@ -57,11 +60,16 @@ class Schema:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Schema):
             return NotImplemented
-        return [_listed(values) for values in self.categories] == [
-            _listed(values) for values in other.categories
-        ]
+        return self.names == other.names and [
+            _listed(values) for values in self.categories
+        ] == [_listed(values) for values in other.categories]
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _names(estimator: Any) -> tuple[str, ...] | None:
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else tuple(names)
 
 
 def _listed(values: np.ndarray | None) -> list[Any] | None:
@@ -96,12 +104,16 @@ def read_fit(
     """
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None.")
+    labels = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(labels, nw.Series) and (n_missing := labels.null_count()):
+        # Said here, because scikit-learn stumbles over pandas' NA.
+        raise ValueError(f"Input y contains NaN: {n_missing} labels are missing.")
     frame = _as_frame(X)
     if frame is None:
         X, y = validate_data(estimator, X, y, **_CHECKS)
         mask = _categorical_mask(categorical_features, [], [False] * X.shape[1])
         if not mask.any():
-            return X, y, Schema((None,) * X.shape[1])
+            return X, y, Schema((None,) * X.shape[1], _names(estimator))
     else:
         # y comes first: checking y alone makes validate_data forget the names of X.
         y = validate_data(estimator, y=y)
@@ -209,7 +221,7 @@ def _read(
             matrix[:, j] = column if is_array else _numbers(column, label, schema)
     # No rows, no columns, infinity: a frame gets the same errors as an array.
     matrix = check_array(matrix, **_CHECKS, input_name="X", estimator=estimator)
-    return matrix, Schema(tuple(categories))
+    return matrix, Schema(tuple(categories), _names(estimator))
 
 
 def _numbers(column: nw.Series[Any], label: str, schema: Schema | None) -> Any:

@@ -30,7 +30,8 @@ class TrainingSet:
     origin : ndarray of shape (n_points,), dtype=int32
         The row of the user's table that each point came from.
     mass_unit : float
-        What one unit of mass is in the user's sample weights, a power of two.
+        What leaf masses are multiplied by, a power of two: 1 for points, for real
+        sample weights such that their mean is about 1.
     """
 
     table: _core.TrainingTable
@@ -112,21 +113,24 @@ def prepare(
 
 def as_repetitions(sample_weight: NDArray[np.float64]) -> NDArray[np.int64]:
     """Whole-number weights mean so many equal rows."""
-    total = math.fsum(sample_weight)
+    total = np.minimum(sample_weight, MAX_POINTS + 1).sum()
     if total > MAX_POINTS:
         raise ValueError(
             "sample_weight has whole numbers only, so each is a number of repetitions; "
-            f"they add up to {total:.4g} rows, at most {MAX_POINTS} are allowed. "
-            "Divide the weights if they are not meant as repetitions."
+            f"they add up to {total:.4g} rows or more, at most {MAX_POINTS} are "
+            "allowed. Divide the weights if they are not meant as repetitions."
         )
     return sample_weight.astype(np.int64)
 
 
 def as_mass(sample_weight: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
-    """Real weights as whole numbers whose sums are exact: multiples of a power of two.
+    """Real weights as whole numbers whose sums are exact, and a unit for them.
 
-    The sum stays below 2^52, so that a weight of average size keeps 52 - log2(n) bits.
+    Only ratios of weights matter, so they are scaled by a power of two that brings
+    their sum between 2^50 and 2^51. In terms of the unit the mean is about 1.
     """
-    total = math.fsum(sample_weight)  # does not depend on the order of the rows
-    unit = 2.0 ** (math.frexp(total)[1] - 51)
-    return np.maximum(np.rint(sample_weight / unit), 1).astype(np.int64), unit
+    # fsum does not depend on the order of the rows; in two steps nothing overflows.
+    small = np.ldexp(sample_weight, -math.frexp(sample_weight.max())[1])
+    mass = np.rint(np.ldexp(small, 51 - math.frexp(math.fsum(small))[1]))
+    unit = math.ldexp(1.0, math.frexp(len(sample_weight))[1] - 51)
+    return np.maximum(mass, 1).astype(np.int64), unit

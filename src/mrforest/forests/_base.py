@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from mrforest import _core
 from mrforest._progress import progress_bar
 from mrforest.data.table import Schema, read_fit, read_predict
-from mrforest.data.training import TrainingSet, prepare
+from mrforest.data.training import MAX_POINTS, TrainingSet, prepare
 from mrforest.forests._flat import FlatForest
 from mrforest.forests._sampling import Sampler, seed_from, tree_key
 from mrforest.forests._target import (
@@ -39,6 +39,14 @@ from mrforest.forests._validation import CallbackSupportMixin, fit_context
 COLUMNS = ("n_features_in_", "feature_names_in_")
 
 
+class Batch(NamedTuple):
+    """Trees that one fit grew, and where their points came from."""
+
+    first: int  # number of the first tree
+    sampler: Sampler
+    origin: NDArray[np.int32]  # the user's row of each training point
+
+
 class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     """A forest of trees grown by the compiled engine."""
 
@@ -48,7 +56,7 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
     _forest: FlatForest
     _seed: int
     _schema: Schema
-    _origin: NDArray[np.int32]  # the user's row of each training point
+    _batches: list[Batch]
     _structure_decrease: NDArray[np.float64]
 
     @abstractmethod
@@ -112,19 +120,26 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         first = len(self._forest) if more else 0
         grown = self._grow(training, seed, first)
 
-        decrease = np.sum([tree["structure_decrease"] for tree in grown], axis=0)
         if grown:
             forest = FlatForest.from_trees(grown)
+            decrease = self._structure_decrease if more else np.zeros(X.shape[1])
+            for tree in grown:  # one by one: the same sum, warm or cold
+                decrease = decrease + tree["structure_decrease"]
             self._forest = FlatForest.join(self._forest, forest) if more else forest
-            self._structure_decrease = (
-                self._structure_decrease + decrease if more else decrease
-            )
+            self._structure_decrease = decrease
+            self._remember(first, training.origin)
         self._seed = seed
         self._schema = schema
-        self._origin = training.origin
         self.classes_ = classes
         self.n_classes_ = len(classes)
         return self
+
+    def _remember(self, first: int, origin: NDArray[np.int32]) -> None:
+        """Keep what is needed to draw the points of these trees again."""
+        earlier = self._batches if first else []
+        if earlier and np.array_equal(earlier[-1].origin, origin):
+            origin = earlier[-1].origin  # a warm start on the same rows: one copy
+        self._batches = [*earlier, Batch(first, self._sampler(), origin)]
 
     def _check_same_problem(self, classes: NDArray[Any], schema: Schema) -> None:
         """Warm start adds trees to a forest; they must answer the same question."""
@@ -159,9 +174,9 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
             "rule": self._rule(),
             "sampler": self._sampler(),
             "options": {
-                "min_leaf": self.min_samples_leaf,
+                "min_leaf": min(self.min_samples_leaf, MAX_POINTS),
                 "has_floor": self.leaf_rule == "floor",
-                "max_depth": -1 if self.max_depth is None else self.max_depth,
+                "max_depth": min(self.max_depth or MAX_POINTS, MAX_POINTS),
                 "label_budget": self._label_budget(),
                 "interrupt": interrupt,
             },
@@ -294,7 +309,7 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         """The trees, as views of the forest's arrays that predict by themselves."""
         check_is_fitted(self)
         return [
-            Tree(self._forest[i], self._schema, self.classes_, self.voting, names(self))
+            Tree(self._forest[i], self._schema, self.classes_, self.voting)
             for i in range(len(self._forest))
         ]
 
@@ -376,12 +391,9 @@ def grow_one(
 
 
 def shares_of(decrease: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divide by the sum, if it is positive."""
+    """Divide decreases of impurity by their sum, if it is positive beyond rounding."""
     total = decrease.sum()
-    return decrease / total if total > 0 else np.zeros_like(decrease)
-
-
-def names(estimator: Any) -> NDArray[Any] | None:
-    """Feature names seen at fit, if there were any."""
-    found: NDArray[Any] | None = getattr(estimator, "feature_names_in_", None)
-    return found
+    if total <= 1e-12:
+        return np.zeros_like(decrease)
+    shares: NDArray[np.float64] = decrease / total
+    return shares

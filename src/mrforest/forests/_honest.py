@@ -55,6 +55,7 @@ def samples(forest: Any, tree: int, side: int) -> NDArray[np.int32]:
     n_trees = len(forest._forest)
     if not 0 <= tree < n_trees:
         raise IndexError(f"tree={tree}: the forest has trees 0 to {n_trees - 1}")
-    sides = forest._sampler()(tree_key(forest._seed, tree), len(forest._origin))
-    rows: NDArray[np.int32] = np.sort(forest._origin[sides[side]])
+    batch = next(b for b in reversed(forest._batches) if b.first <= tree)
+    sides = batch.sampler(tree_key(forest._seed, tree), len(batch.origin))
+    rows: NDArray[np.int32] = np.sort(batch.origin[sides[side]])
     return rows

@@ -39,7 +39,7 @@ class Partition:
         """Size of the structure side; neither side is empty if there are two points."""
         if n_points == 1:
             return 0
-        wanted = math.floor(n_points * self.rate / (1 + self.rate) + 0.5)
+        wanted = math.floor(n_points * (self.rate / (1 + self.rate)) + 0.5)
         return min(max(wanted, 1), n_points - 1)
 
     def __call__(

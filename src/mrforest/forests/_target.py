@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -12,12 +13,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 MAX_CLASSES = 65_535
+MAX_RATIO = 1e30  # of class weights: masses of leaves are 32-bit floats
 
 
 def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the distinct labels, sorted, and the index of each row's label."""
-    check_classification_targets(y)
     try:
+        check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError as error:  # None beside strings, for example
         kinds = sorted({type(label).__name__ for label in y})
@@ -61,12 +63,19 @@ def read_class_weight(
         present = mass > 0
         weights = np.zeros(len(classes))
         weights[present] = mass.sum() / (present.sum() * mass[present])
-        return weights
-    weights = compute_class_weight(class_weight, classes=classes, y=classes[codes])
-    weights = weights.astype(np.float64)
+    else:
+        weights = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+        weights = weights.astype(np.float64)
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise ValueError(
             f"class_weight={class_weight!r}: weights must be finite, not negative, "
             "and not all 0"
         )
-    return weights
+    smallest, largest = weights[weights > 0].min(), weights.max()
+    if largest / smallest > MAX_RATIO:
+        raise ValueError(
+            f"class_weight={class_weight!r}: the largest weight may be at most "
+            f"{MAX_RATIO:g} times the smallest that is not 0"
+        )
+    # Only ratios matter; near 1, no sum and no 32-bit mass can overflow.
+    return np.ldexp(weights, -math.frexp(largest)[1])

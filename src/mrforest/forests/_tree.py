@@ -39,7 +39,6 @@ class Tree:
         schema: Schema,
         classes: NDArray[Any],
         voting: str,
-        feature_names: NDArray[Any] | None,
     ) -> None:
         self._flat = flat
         self._schema = schema
@@ -48,8 +47,8 @@ class Tree:
         # What read_predict checks a table against.
         self._columns = BaseEstimator()
         self._columns.n_features_in_ = len(schema.categories)
-        if feature_names is not None:
-            self._columns.feature_names_in_ = feature_names
+        if schema.names is not None:
+            self._columns.feature_names_in_ = np.array(schema.names, dtype=object)
 
     def __repr__(self) -> str:
         return f"Tree(n_leaves={self.get_n_leaves()}, depth={self.get_depth()})"
@@ -113,6 +112,6 @@ class Tree:
         return self._flat.shares(X, len(self.classes_), n_jobs=1)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of each row's leaf."""
+        """Return the class that this tree gives most to; of equal ones the first."""
         labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return labels
