@@ -11,7 +11,7 @@ PYTEST  := $(BIN)/python -m pytest -n auto
 CHECKED := build/checked/site
 ASAN    := build/asan/site
 
-.PHONY: demo test test-checked test-asan test-long check format bench accuracy docs clean
+.PHONY: demo test test-checked test-asan test-long check format bench accuracy clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built  ## 10-fold cross-validation beside scikit-learn: table and figure

@@ -189,7 +189,7 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         )
         try:
             return list(self._watch(trees, len(keys)))
-        except KeyboardInterrupt:
+        except BaseException:  # Ctrl-C, or what a callback raises
             interrupt[0] = 1  # threads look at it before every node
             raise
 

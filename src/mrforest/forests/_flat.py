@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -19,9 +21,9 @@ FEATURE_MASK = np.uint32(0x3FFFFFFF)
 MISSING_LEFT = np.uint32(0x40000000)
 EQUALITY = np.uint32(0x80000000)
 
-# Rows that go through all trees together: small enough for the cache to hold a tree
-# beside them, large enough to use the tree while it is there.
-BLOCK_ROWS = 1024
+# Rows that go through all trees together: enough of them to make use of a tree once it
+# is in the cache, few enough to leave it there.
+BLOCK_ROWS = 4096
 # Below this many rows x trees a second thread costs more than it saves.
 SERIAL_WORK = 200_000
 
@@ -233,12 +235,12 @@ def in_blocks(
     block: Callable[[slice], None], n_rows: int, n_trees: int, n_jobs: int | None
 ) -> None:
     """Call block on slices of rows, in threads if it pays."""
-    slices = [
-        slice(first, min(first + BLOCK_ROWS, n_rows))
-        for first in range(0, n_rows, BLOCK_ROWS)
-    ]
     is_small = n_rows * n_trees < SERIAL_WORK
-    n_threads = 1 if is_small else min(effective_n_jobs(n_jobs), len(slices))
+    n_threads = 1 if is_small else min(effective_n_jobs(n_jobs), n_rows)
+    # As many blocks for each thread, all of nearly the same size.
+    n_blocks = n_threads * math.ceil(n_rows / (n_threads * BLOCK_ROWS))
+    edges = np.linspace(0, n_rows, n_blocks + 1).astype(int).tolist()
+    slices = [slice(*edge) for edge in itertools.pairwise(edges)]
     if n_threads == 1:
         for rows in slices:
             block(rows)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the package promises as a whole."""
+
+import re
+from importlib.metadata import version
+from pathlib import Path
+
+import mrforest
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_public_names():
+    assert mrforest.__all__ == ["MultinomialForestClassifier", "__version__"]
+    assert all(hasattr(mrforest, name) for name in mrforest.__all__)
+
+
+def test_one_version():
+    assert mrforest.__version__ == version("mrforest")
+    assert f"version: '{mrforest.__version__}'" in (ROOT / "meson.build").read_text()
+
+
+def test_the_example_of_the_readme_runs(capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    exec(code, {})
+    accuracy = float(capsys.readouterr().out.split()[0])
+    assert 0.93 < accuracy < 0.98
