@@ -11,6 +11,9 @@ PYTEST  := $(BIN)/python -m pytest -n auto
 CHECKED := build/checked/site
 ASAN    := build/asan/site
 
+# Tools call each other by name.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
 .PHONY: demo test test-checked test-asan test-long check format bench accuracy clean
 .DELETE_ON_ERROR:
 
@@ -69,18 +72,18 @@ $(VENV)/.tools: $(VENV)/.created pyproject.toml
 
 # Built in a folder that is kept, so that only what changed is compiled again.
 $(VENV)/.built: $(VENV)/.requirements $(SOURCES)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BUILD) --force-reinstall -Cbuild-dir=build/release .
+	$(BUILD) --force-reinstall -Cbuild-dir=build/release .
 	touch $@
 
 $(CHECKED)/.built: $(VENV)/.requirements $(SOURCES)
 	rm -rf $(CHECKED)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BUILD) --target $(CHECKED) -Cbuild-dir=build/checked/meson \
+	$(BUILD) --target $(CHECKED) -Cbuild-dir=build/checked/meson \
 		-Csetup-args=-Dchecked=true .
 	touch $@
 
 $(ASAN)/.built: $(VENV)/.requirements $(SOURCES)
 	rm -rf $(ASAN)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BUILD) --target $(ASAN) -Cbuild-dir=build/asan/meson \
+	$(BUILD) --target $(ASAN) -Cbuild-dir=build/asan/meson \
 		-Csetup-args=-Dbuildtype=debugoptimized -Csetup-args=-Db_sanitize=address,undefined \
 		-Csetup-args=-Db_lundef=false -Csetup-args=-Dchecked=true .
 	touch $@
