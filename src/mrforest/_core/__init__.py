@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The compiled engine, which knows NumPy buffers only. This file is its one door."""
 
-from mrforest._core.draw import softmax_draws
 from mrforest._core.encode import encode, fingerprints
 from mrforest._core.grow import grow_tree
 from mrforest._core.importance import estimation_decrease
@@ -25,6 +24,5 @@ __all__ = [
     "fingerprints",
     "grow_tree",
     "partition_points",
-    "softmax_draws",
     "words",
 ]

@@ -1,7 +1,7 @@
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 NODE_DTYPE: Final[np.dtype[np.void]]
 
@@ -46,9 +46,6 @@ def partition_points(
 def words(
     key: NDArray[np.uint64], path: int, purpose: int, n: int
 ) -> NDArray[np.uint64]: ...
-def softmax_draws(
-    scores: NDArray[np.float64], budget: float, tolerance: float, seeds: ArrayLike
-) -> NDArray[np.intp]: ...
 def encode(
     X: NDArray[np.float64],
     cuts: NDArray[np.float64],

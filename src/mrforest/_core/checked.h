@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * at(i, n) is i, and in the `checked` build it is also the promise 0 <= i < n: the kernels
+ * mrforest_at(i, n) is i, and in the `checked` build it is also the promise 0 <= i < n: the kernels
  * work on plain pointers, which Cython's own bounds checks do not see. */
 #ifndef MRFOREST_CHECKED_H
 #define MRFOREST_CHECKED_H
@@ -9,16 +9,16 @@
 #ifdef MRFOREST_CHECKED
 #include <stdio.h>
 #include <stdlib.h>
-static inline ptrdiff_t mrforest_at(ptrdiff_t i, ptrdiff_t n, const char *file, int line) {
+static inline ptrdiff_t mrforest_checked(ptrdiff_t i, ptrdiff_t n, const char *file, int line) {
     if (i < 0 || i >= n) {
         fprintf(stderr, "mrforest: index %td is outside [0, %td) at %s:%d\n", i, n, file, line);
         abort();
     }
     return i;
 }
-#define at(i, n) mrforest_at((i), (n), __FILE__, __LINE__)
+#define mrforest_at(i, n) mrforest_checked((i), (n), __FILE__, __LINE__)
 #else
-#define at(i, n) (i)
+#define mrforest_at(i, n) (i)
 #endif
 
 #endif

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The two draws of the multinomial forest: the softmax of a split and the label of a leaf."""
 
-import numpy as np
-
 from libc.math cimport INFINITY, exp
-from libc.stdint cimport uint64_t
 
-from mrforest._core.rng cimport Purpose, Stream, next_index, next_uniform, open_stream
+from mrforest._core.rng cimport Stream, next_index, next_uniform
 
 
 cdef Py_ssize_t draw_softmax(
@@ -59,17 +56,3 @@ cdef Py_ssize_t draw_exponential(
         if work[i] > target:
             return i
     return n - 1
-
-
-def softmax_draws(const double[::1] scores, double budget, double tolerance, seeds):
-    """Index drawn with each of several keys, for tests."""
-    cdef Py_ssize_t n = scores.shape[0], i
-    cdef double[::1] work = np.empty(n)
-    cdef const uint64_t[::1] keys = np.asarray(seeds, dtype=np.uint64)
-    out = np.empty(keys.shape[0], dtype=np.intp)
-    cdef Py_ssize_t[::1] view = out
-    cdef Stream stream
-    for i in range(keys.shape[0]):
-        stream = open_stream(keys[i], 0, 1, Purpose.SPLIT)
-        view[i] = draw_softmax(&scores[0], n, budget, tolerance, &work[0], &stream)
-    return out

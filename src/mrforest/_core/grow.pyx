@@ -24,7 +24,7 @@ from mrforest._core.rng cimport ROOT_PATH, Purpose, Stream, child_path, open_str
 from mrforest._core.rule cimport SplitRule
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.tree cimport GrownNode, flatten
-from mrforest._core.types cimport EQUALITY, MISSING_LEFT, Cut, Entry, Table
+from mrforest._core.types cimport EQUALITY, MISSING_LEFT, Cut, Entry, Table, at
 
 
 cdef enum:
@@ -246,7 +246,8 @@ cdef class Grower:
         n_selected = self.rule.select_features(
             self.table.n_features, self.features, &stream)
         for i in range(n_selected):
-            n_cuts = self.score_feature(node, self.features[i])
+            j = at(self.features[i], self.table.n_features)
+            n_cuts = self.score_feature(node, j)
             if n_cuts > 0:
                 best = self.scores[0]
                 for j in range(1, n_cuts):
@@ -257,10 +258,10 @@ cdef class Grower:
         if n_able == 0:
             return False
         chosen = self.rule.choose_feature(self.best, n_able, tolerance, self.work, &stream)
-        feature[0] = self.features[chosen]
+        feature[0] = self.features[at(chosen, n_able)]
         n_cuts = self.score_feature(node, feature[0])
         chosen = self.rule.choose_cut(self.scores, n_cuts, tolerance, self.work, &stream)
-        cut[0] = self.cuts[chosen]
+        cut[0] = self.cuts[at(chosen, n_cuts)]
         decrease[0] = self.scores[chosen] - node_score(self.table, self.class_counts)
         return True
 
@@ -295,7 +296,8 @@ cdef class Grower:
                                  n_estimation - left_estimation) != 0):
             return OUT_OF_MEMORY
         grown = &self.nodes[number]
-        grown.decrease = max(decrease, 0.0) / self.root_weight
+        if self.root_weight > 0:  # class weights may be 0
+            grown.decrease = max(decrease, 0.0) / self.root_weight
         grown.node.child = <int32_t> (self.n_nodes - 2)
         grown.node.feature = <uint32_t> feature
         if cut.missing_left:

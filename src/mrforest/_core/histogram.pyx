@@ -197,7 +197,7 @@ cdef Py_ssize_t sorted_entries(
     for i in range(n):
         entries[i].bin = <int32_t> (keys[i] >> 48)
         entries[i].label = <int32_t> (keys[i] >> 32 & 0xFFFF)
-        entries[i].count = 1 if table.mass is NULL else table.mass[rows[<uint32_t> keys[i]]]
+        entries[i].count = 1 if table.mass is NULL else table.mass[rows[at(<uint32_t> keys[i], n)]]
     return n
 
 

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from mrforest._core.types cimport Table
 
-cdef Py_ssize_t leaf_masses(
+cdef void leaf_masses(
     const Table* table, const int32_t* rows, Py_ssize_t n, int64_t* counts,
     double* masses) noexcept nogil
 cdef Py_ssize_t draw_label(

@@ -9,23 +9,21 @@ from mrforest._core.rng cimport Purpose, Stream, open_stream
 from mrforest._core.types cimport Table
 
 
-cdef Py_ssize_t leaf_masses(
+cdef void leaf_masses(
     const Table* table,
     const int32_t* rows,    # IN   estimation points of the leaf
     Py_ssize_t n,
     int64_t* counts,        # work, one a class
     double* masses,         # OUT  one a class
 ) noexcept nogil:
-    """Class masses of a leaf; return how many classes are in it."""
-    cdef Py_ssize_t i, k, n_present = 0
+    """Class masses of a leaf."""
+    cdef Py_ssize_t i, k
     memset(counts, 0, table.n_classes * sizeof(int64_t))
     for i in range(n):
         counts[table.y[rows[i]]] += 1 if table.mass is NULL else table.mass[rows[i]]
     for k in range(table.n_classes):
         masses[k] = counts[k] * (
             1.0 if table.class_weight is NULL else table.class_weight[k])
-        n_present += counts[k] > 0
-    return n_present
 
 
 cdef Py_ssize_t draw_label(

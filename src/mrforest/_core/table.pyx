@@ -45,7 +45,7 @@ cdef class TrainingTable:
             raise ValueError("the arrays of a training table do not fit together")
         self.n_bins = n_bins
         self.is_categorical = is_categorical.view(np.uint8)
-        self.slot = np.concatenate([[0], np.cumsum(n_bins + np.int64(1))])
+        self.slot = np.concatenate([[0], np.cumsum(n_bins.astype(np.int64) + 1)])
         self.y = y
         self.cuts = cuts
         self.cuts_start = cuts_start

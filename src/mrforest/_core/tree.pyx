@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from mrforest._core.leaves cimport draw_label, leaf_masses
 from mrforest._core.types cimport FEATURE_MASK, Node
 
-NODE_DTYPE = np.dtype([("threshold", "<f8"), ("feature", "<u4"), ("child", "<i4")])
+NODE_DTYPE = np.dtype([("threshold", "f8"), ("feature", "u4"), ("child", "i4")])
 
 
 cdef dict flatten(

@@ -4,7 +4,8 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "checked.h" nogil:
-    Py_ssize_t at(Py_ssize_t i, Py_ssize_t n)  # i; the checked build aborts unless 0 <= i < n
+    # i; the checked build aborts unless 0 <= i < n
+    Py_ssize_t at "mrforest_at"(Py_ssize_t i, Py_ssize_t n)
 
 
 # A table's codes fit one byte by default; two bytes when every midpoint is kept.

@@ -235,7 +235,10 @@ def _numbers(column: nw.Series[Any], label: str, schema: Schema | None) -> Any:
     # A column without any value gets these dtypes for want of a better guess.
     if isinstance(dtype, nw.String | nw.Object) and column.is_null().all():
         return np.nan
-    advice = "cast it to a categorical dtype or list it in categorical_features"
+    if isinstance(dtype, _CATEGORICAL):
+        advice = "list it in categorical_features, or let that be 'from_dtype'"
+    else:
+        advice = "cast it to a categorical dtype or list it in categorical_features"
     raise TypeError(
         f"{label} of X has dtype {column.to_native().dtype}, which is not numeric: "
         f"{advice if schema is None else 'it was numeric at fit'}."

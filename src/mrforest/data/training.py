@@ -71,6 +71,8 @@ def prepare(
     -------
     TrainingSet
     """
+    if len(X) > MAX_POINTS:
+        raise ValueError(f"X has {len(X)} rows; at most {MAX_POINTS} are allowed")
     rows = np.arange(len(X))
     repetitions, mass, mass_unit = None, None, 1.0
     if sample_weight is not None:

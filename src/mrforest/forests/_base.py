@@ -80,9 +80,10 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         y : array-like of shape (n_samples,)
             Class labels: numbers, strings or booleans.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers repeat rows (0 removes them), exactly as if the rows stood in
-            the table so many times. Any other weights multiply a row's part in class
-            counts; the row stays one point for `min_samples_leaf`.
+            Whole numbers repeat rows (0 removes them), as if the rows stood in the
+            table so many times; classes and categories are read from all rows. Any
+            other weights multiply a row's part in class counts; the row stays one
+            point for `min_samples_leaf`.
 
         Returns
         -------
@@ -161,7 +162,7 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         if self.n_estimators == len(self._forest):
             warnings.warn(
                 "warm_start=True: n_estimators has not grown, so no tree is added",
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _grow(
@@ -265,6 +266,8 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
             return np.log(self.predict_proba(X))
 
     def _scores(self, X: Any) -> NDArray[Any]:
+        if self.voting not in ("hard", "soft"):
+            raise ValueError(f"voting={self.voting!r} must be 'hard' or 'soft'")
         X = self._read(X)
         if self.voting == "hard":
             return self._forest.votes(X, self.n_classes_, self.n_jobs)
@@ -330,10 +333,10 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         """Decrease of the Gini impurity, measured on the estimation points.
 
         The points that choose a split do not measure it, and the impurity is estimated
-        without bias from the size of a node; so a feature that says nothing about the
-        class has an expected importance of 0, whatever its number of values, and may
-        come out slightly negative. Divided by the sum over all features, if that is
-        positive.
+        without bias from the size of a node. So, without weights, a feature that says
+        nothing about the class has an expected decrease of 0, whatever its number of
+        values; it may come out negative. Decreases are divided by the sum of their
+        absolute values. Weights, and repeated rows, bring some bias back.
         """
         check_is_fitted(self)
         decrease = _core.estimation_decrease(
@@ -391,9 +394,9 @@ def grow_one(
 
 
 def shares_of(decrease: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divide decreases of impurity by their sum, if it is positive beyond rounding."""
-    total = decrease.sum()
-    if total <= 1e-12:
+    """Divide decreases of impurity by the sum of their sizes, unless all are 0."""
+    total = np.abs(decrease).sum()
+    if total <= 1e-12:  # rounding
         return np.zeros_like(decrease)
     shares: NDArray[np.float64] = decrease / total
     return shares

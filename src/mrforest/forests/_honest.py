@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ class HonestForestMixin:
 def samples(forest: Any, tree: int, side: int) -> NDArray[np.int32]:
     """Draw the points of a tree again and name the user's rows."""
     check_is_fitted(forest)
+    tree = operator.index(tree)
     n_trees = len(forest._forest)
     if not 0 <= tree < n_trees:
         raise IndexError(f"tree={tree}: the forest has trees 0 to {n_trees - 1}")

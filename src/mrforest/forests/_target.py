@@ -59,6 +59,10 @@ def read_class_weight(
     weights: NDArray[np.float64]
     if class_weight == "balanced":
         # compute_class_weight knows sample weights only in newer versions.
+        if sample_weight is not None:
+            # Summed from small to large, the order of the rows does not show.
+            order = np.lexsort((sample_weight, codes))
+            codes, sample_weight = codes[order], sample_weight[order]
         mass = np.bincount(codes, sample_weight, minlength=len(classes))
         present = mass > 0
         weights = np.zeros(len(classes))

@@ -93,8 +93,8 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
     estimators_ : list of Tree
         Views of the single trees.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Impurity decrease on the estimation points; 0 on average for a feature that says
-        nothing.
+        Impurity decrease on the estimation points; without weights 0 on average for a
+        feature that says nothing.
     structure_importances_ : ndarray of shape (n_features_in_,)
         Impurity decrease on the structure points.
     n_leaves_, depths_ : ndarray of shape (n_estimators,)
