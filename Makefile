@@ -30,7 +30,7 @@ test-checked: $(CHECKED)/.built $(VENV)/.tools  ## the tests on a build with bou
 test-asan: $(ASAN)/.built $(VENV)/.tools  ## tests of the core under address and UB sanitizers
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	PYTHONMALLOC=malloc PYTHONPATH=$(ASAN) $(BIN)/python -m pytest tests/core tests/forests
+	PYTHONMALLOC=malloc PYTHONPATH=$(ASAN) $(PYTEST) tests/core tests/forests
 
 test-long: $(VENV)/.built $(VENV)/.tools  ## large data, many examples
 	HYPOTHESIS_PROFILE=many $(PYTEST) tests -m "long or not long"
