@@ -117,7 +117,7 @@ def assert_same_tree(compiled: dict, twin: naive.Tree) -> None:
             assert bool(node["feature"] & MISSING_LEFT) == expected.missing_left
 
 
-@settings(max_examples=400)
+@settings(max_examples=4 * settings().max_examples)
 @given(table=tables(), params=parameters(), seed=st.integers(0, 2**64), data=st.data())
 def test_same_tree_as_the_twin(table, params, seed, data):
     key = tree_key(seed, 0)
