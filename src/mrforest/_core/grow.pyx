@@ -241,19 +241,19 @@ cdef class Grower:
             self.key0, self.key1, self.nodes[node.number].path, Purpose.SPLIT)
         cdef double tolerance = score_tolerance(
             self.table, node_weight(self.table, self.class_counts))
-        cdef Py_ssize_t n_selected, n_able = 0, n_cuts, i, j, chosen
+        cdef Py_ssize_t n_selected, n_able = 0, n_cuts, i, j, chosen, looked_at
         cdef double best
         n_selected = self.rule.select_features(
             self.table.n_features, self.features, &stream)
         for i in range(n_selected):
-            j = at(self.features[i], self.table.n_features)
-            n_cuts = self.score_feature(node, j)
+            looked_at = at(self.features[i], self.table.n_features)
+            n_cuts = self.score_feature(node, looked_at)
             if n_cuts > 0:
                 best = self.scores[0]
                 for j in range(1, n_cuts):
                     best = max(best, self.scores[j])
                 self.best[n_able] = best
-                self.features[n_able] = self.features[i]
+                self.features[n_able] = <int32_t> looked_at
                 n_able += 1
         if n_able == 0:
             return False
