@@ -1,8 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random forests that one can prove things about."""
 
-from mrforest.forests.multinomial import MultinomialForestClassifier
+from mrforest.forests.bernoulli import (
+    BernoulliForestClassifier,
+    BernoulliForestRegressor,
+)
+from mrforest.forests.breiman import BreimanForestClassifier, BreimanForestRegressor
+from mrforest.forests.cells import (
+    CenteredForestClassifier,
+    PurelyRandomForestClassifier,
+)
+from mrforest.forests.comparison import ComparisonForestClassifier
+from mrforest.forests.completely_random import CompletelyRandomForestClassifier
+from mrforest.forests.data_driven import DataDrivenMultinomialForestClassifier
+from mrforest.forests.denil import DenilForestClassifier, DenilForestRegressor
+from mrforest.forests.multinomial import (
+    MultinomialForestClassifier,
+    MultinomialForestRegressor,
+)
 
-__all__ = ["MultinomialForestClassifier", "__version__"]
+__all__ = [
+    "BernoulliForestClassifier",
+    "BernoulliForestRegressor",
+    "BreimanForestClassifier",
+    "BreimanForestRegressor",
+    "CenteredForestClassifier",
+    "ComparisonForestClassifier",
+    "CompletelyRandomForestClassifier",
+    "DataDrivenMultinomialForestClassifier",
+    "DenilForestClassifier",
+    "DenilForestRegressor",
+    "MultinomialForestClassifier",
+    "MultinomialForestRegressor",
+    "PurelyRandomForestClassifier",
+    "__version__",
+]
 
 __version__ = "0.1.0"

@@ -4,20 +4,38 @@
 import pytest
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from mrforest import MultinomialForestClassifier
+import mrforest
+from mrforest import (
+    BreimanForestClassifier,
+    CompletelyRandomForestClassifier,
+    ComparisonForestClassifier,
+    MultinomialForestClassifier,
+)
 
+# Every forest as it is, and those options that lead to other code.
 FORESTS = [
-    MultinomialForestClassifier(),
+    *(getattr(mrforest, name)() for name in mrforest.__all__ if "Forest" in name),
     MultinomialForestClassifier(voting="soft", leaf_rule="floor", criterion="entropy"),
+    BreimanForestClassifier(oob_score=True, leaf_rule="stop", voting="hard"),
+    CompletelyRandomForestClassifier(cuts="range"),
+    CompletelyRandomForestClassifier(
+        cuts="range", partition_rate=1.0, leaf_rule="floor"
+    ),
+    ComparisonForestClassifier(supervised=True),
+    ComparisonForestClassifier(metric="manhattan", n_estimators=10),
+    ComparisonForestClassifier(metric="precomputed", leaf_rule="floor"),
 ]
 
 
+# A row that is in every bag has no out-of-bag estimate: small tables, few trees.
+@pytest.mark.filterwarnings("ignore:.*in the bag of every tree")
 @parametrize_with_checks(FORESTS)
 def test_sklearn_check(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("forest", FORESTS, ids=["default", "soft-floor-entropy"])
+@pytest.mark.parametrize("forest", FORESTS[-8:], ids=str)
+@pytest.mark.filterwarnings("ignore:.*in the bag of every tree")
 def test_the_battery_really_runs(forest):
     """A battery that skips everything is green, too."""
     results = check_estimator(forest, on_skip=None, on_fail="raise")

@@ -7,10 +7,23 @@ import numpy as np
 
 from tests.naive.binning import cuts_of, encode
 from tests.naive.model import Table
+from tests.naive.rules import Multinomial
+from tests.naive.target import fixed_point
 
 INF = math.inf
 NAN = math.nan
-GREEDY = {"feature_budget": INF, "split_budget": INF, "label_budget": INF}
+GREEDY = {"rule": Multinomial(INF, INF), "label_budget": INF}
+
+
+class Given:
+    """A stream that gives known uniform numbers, and fails when they run out."""
+
+    def __init__(self, *numbers: float) -> None:
+        self.left = list(numbers)
+
+    def uniform(self) -> float:
+        """Return the next of the numbers."""
+        return self.left.pop(0)
 
 
 def table_of(X, y, categorical=(), **weights) -> Table:
@@ -29,6 +42,14 @@ def table_of(X, y, categorical=(), **weights) -> Table:
     is_categorical = [f in categorical for f in range(X.shape[1])]
     codes = np.stack(codes, axis=1)
     return Table(codes, n_bins, is_categorical, cuts, y, int(y.max()) + 1, **weights)
+
+
+def regression_table(X, y, categorical=(), mass=None) -> tuple[Table, float, float]:
+    """Return the table of rows with real targets, their centre and their unit."""
+    moment, centre, unit = fixed_point(y, mass)
+    ranks = np.unique(y, return_inverse=True)[1]
+    table = table_of(X, ranks, categorical, mass=mass, moment=moment)
+    return table, centre, unit
 
 
 def six_rows() -> tuple[np.ndarray, Table]:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Growth of one tree: candidates, splits, leaves (docs/algorithm.md, §5 to §7)."""
+"""Growth of one tree: splits and leaves (docs/algorithm.md, §5 to §8)."""
 
-import itertools
 import math
 from collections.abc import Sequence
 
@@ -10,7 +9,16 @@ import numpy as np
 from tests.naive.draw import draw, draw_label, draw_probabilities
 from tests.naive.model import Candidate, Node, Params, Table, Tree
 from tests.naive.rng import LABEL, SPLIT, Stream, child_path
-from tests.naive.score import class_counts, is_weighted, score_of, tolerance_of, total
+from tests.naive.rules import Uniform, draw_next_feature
+from tests.naive.score import (
+    class_counts,
+    moment_and_mass,
+    tolerance_of,
+    total,
+    variance_tolerance,
+    weight_of,
+)
+from tests.naive.split import candidates, divide, goes_left, within_range
 
 __all__ = [
     "Candidate",
@@ -19,6 +27,7 @@ __all__ = [
     "Table",
     "Tree",
     "candidates",
+    "choose",
     "draw",
     "draw_label",
     "draw_probabilities",
@@ -27,118 +36,88 @@ __all__ = [
 ]
 
 
-def goes_left(table: Table, candidate: Candidate, row: int) -> bool:
-    """Tell whether a candidate sends a row to the left."""
-    code = int(table.codes[row, candidate.feature])
-    if code == table.n_bins[candidate.feature]:
-        return candidate.missing_left
-    if candidate.kind == "equals":
-        return code == candidate.code
-    return code <= candidate.code
-
-
-def _divide(
-    table: Table, candidate: Candidate, rows: Sequence[int]
-) -> tuple[list[int], list[int]]:
-    left = [int(row) for row in rows if goes_left(table, candidate, row)]
-    right = [int(row) for row in rows if not goes_left(table, candidate, row)]
-    return left, right
-
-
-def _mass(table: Table, rows: Sequence[int]) -> int:
-    """Return the number of points, or their mass."""
-    return total([1 if table.mass is None else int(table.mass[row]) for row in rows])
-
-
-def _questions(table: Table, feature: int, occurring: list[int]) -> list:
-    """Return (kind, code) for each cut between the codes that occur."""
-    if table.is_categorical[feature]:
-        if len(occurring) < 2:
-            return []
-        return [("equals", code) for code in occurring]
-    pairs = itertools.pairwise(occurring)
-    return [("cut", (low + high - 1) // 2) for low, high in pairs]
-
-
-def candidates(
-    table: Table,
-    structure_rows: Sequence[int],
-    estimation_rows: Sequence[int],
-    feature: int,
-    params: Params,
-) -> list[Candidate]:
-    """Return the scored candidates of a feature in a node, in their order."""
-    missing_code = int(table.n_bins[feature])
-    codes = [int(table.codes[row, feature]) for row in structure_rows]
-    occurring = sorted({code for code in codes if code != missing_code})
-    has_missing = missing_code in codes
-
-    found = []
-    for kind, code in _questions(table, feature, occurring):
-        if has_missing:
-            found.append(Candidate(feature, kind, code, missing_left=True))
-            found.append(Candidate(feature, kind, code, missing_left=False))
-        else:
-            candidate = Candidate(feature, kind, code, missing_left=False)
-            left, right = _divide(table, candidate, structure_rows)
-            candidate.missing_left = _mass(table, left) >= _mass(table, right)
-            found.append(candidate)
-    if has_missing and occurring:
-        found.append(Candidate(feature, "missing", missing_code - 1, False))
-
-    kept = []
-    for candidate in found:
-        left, right = _divide(table, candidate, structure_rows)
-        e_left, e_right = _divide(table, candidate, estimation_rows)
-        candidate.n_structure = (len(left), len(right))
-        candidate.n_estimation = (len(e_left), len(e_right))
-        candidate.score = score_of(
-            class_counts(table, left),
-            class_counts(table, right),
-            params.criterion,
-            is_weighted(table),
-        )
-        smaller = min(len(e_left), len(e_right))
-        if params.leaf_rule == "stop" or smaller >= params.min_samples_leaf:
-            kept.append(candidate)
-    return kept
-
-
 def _is_leaf_at_once(
-    table: Table, structure: list[int], n_estimation: int, depth: int, params: Params
+    table: Table,
+    structure: list[int],
+    n_estimation: int,
+    depth: int,
+    params: Params,
+    e_is_s: bool,
 ) -> bool:
     k = params.min_samples_leaf
     if params.max_depth is not None and depth >= params.max_depth:
         return True
+    # Classes, or the ranks of the targets in regression.
+    is_pure = len({int(table.y[row]) for row in structure}) == 1
     if params.leaf_rule == "stop":
-        classes = {int(table.y[row]) for row in structure}
-        return n_estimation <= k or len(classes) == 1
+        return n_estimation <= k or is_pure
     if params.leaf_rule == "floor":
-        return n_estimation < 2 * k
+        return n_estimation < 2 * k or (e_is_s and is_pure)
     raise ValueError(f"unknown leaf_rule {params.leaf_rule!r}")
 
 
-def _choose(
+def look_at_features(
     table: Table,
     structure: list[int],
     estimation: list[int],
-    stream: Stream,
+    how_many: int,
+    stream: Uniform,
+    params: Params,
+) -> list[list[Candidate]]:
+    """Return the candidates of the features looked at, without those that have none.
+
+    These are steps 2 to 4 of the order of draws: which features, the range of each,
+    and further features as long as there is no candidate.
+    """
+    order = list(range(table.codes.shape[1]))
+
+    def look_at(feature: int) -> list[Candidate]:
+        positions = params.rule.positions(len(structure), stream)
+        found = candidates(table, structure, estimation, feature, params)
+        return within_range(table, structure, feature, positions, found)
+
+    if how_many >= len(order):
+        chosen = list(order)
+    else:
+        chosen = [draw_next_feature(order, i, stream) for i in range(how_many)]
+    of_features = [look_at(feature) for feature in chosen]
+    for i in range(how_many, len(order)):
+        if any(of_features):
+            break
+        of_features.append(look_at(draw_next_feature(order, i, stream)))
+    return [found for found in of_features if found]
+
+
+def _tolerance(
+    table: Table,
+    structure: list[int],
+    of_features: list[list[Candidate]],
+    params: Params,
+) -> float:
+    if params.criterion == "variance":
+        return variance_tolerance([c.score for found in of_features for c in found])
+    return tolerance_of(table, structure, params)
+
+
+def choose(
+    table: Table,
+    structure: list[int],
+    estimation: list[int],
+    stream: Uniform,
     params: Params,
 ) -> Candidate | None:
     """Draw a feature, then one of its candidates; None if there is none."""
-    of_features = []
-    for feature in range(table.codes.shape[1]):
-        found = candidates(table, structure, estimation, feature, params)
-        if found:
-            of_features.append(found)
+    plan = params.rule.plan(table.codes.shape[1], stream)
+    of_features = look_at_features(
+        table, structure, estimation, plan.how_many, stream, params
+    )
     if not of_features:
         return None
-    tolerance = tolerance_of(table, structure, params)
+    tolerance = _tolerance(table, structure, of_features, params)
     best = [max(c.score for c in found) for found in of_features]
-    drawn = draw(best, params.feature_budget, stream.uniform(), tolerance)
-    found = of_features[drawn]
+    found = of_features[draw(best, plan.feature_budget, stream.uniform(), tolerance)]
     scores = [candidate.score for candidate in found]
-    return found[draw(scores, params.split_budget, stream.uniform(), tolerance)]
+    return found[draw(scores, plan.split_budget, stream.uniform(), tolerance)]
 
 
 def _threshold(table: Table, candidate: Candidate) -> float:
@@ -152,6 +131,9 @@ def _threshold(table: Table, candidate: Candidate) -> float:
 def _make_leaf(
     table: Table, node: Node, estimation: list[int], stream: Stream, params: Params
 ) -> None:
+    if params.criterion == "variance":
+        node.moment, node.mass = moment_and_mass(table, estimation)
+        return
     masses = [float(count) for count in class_counts(table, estimation)]
     whole = total(masses)
     shares = [mass / whole if whole > 0 else 0.0 for mass in masses]
@@ -162,13 +144,17 @@ def _make_leaf(
 def grow(
     table: Table,
     structure: Sequence[int],
-    estimation: Sequence[int],
+    estimation: Sequence[int] | None,
     key: Sequence[int],
     params: Params,
 ) -> Tree:
-    """Grow a tree from structure and estimation rows, which may hold repeats."""
+    """Grow a tree from structure and estimation rows, which may hold repeats.
+
+    Without estimation rows the structure rows are the estimation rows as well.
+    """
+    e_is_s = estimation is None
     structure = [int(row) for row in structure]
-    estimation = [int(row) for row in estimation]
+    estimation = structure if e_is_s else [int(row) for row in estimation]
     tree = Tree([Node(0, len(structure), len(estimation))])
     # What is known of a node beside the node itself: its points and its path.
     contents = [(structure, estimation, 1)]
@@ -180,12 +166,17 @@ def grow(
         number += 1
 
         chosen = None
-        if not _is_leaf_at_once(table, s_rows, len(e_rows), node.depth, params):
+        if not _is_leaf_at_once(table, s_rows, len(e_rows), node.depth, params, e_is_s):
             stream = Stream(key, path, SPLIT)
-            chosen = _choose(table, s_rows, e_rows, stream, params)
+            chosen = choose(table, s_rows, e_rows, stream, params)
         # Only the rule "stop" lets such a candidate come this far.
         if chosen is not None and min(chosen.n_estimation) == 0:
             chosen = None
+        if chosen is not None:
+            least = params.min_weight_fraction * weight_of(table, contents[0][1])
+            sides = divide(table, chosen, e_rows)
+            if least > 0 and min(weight_of(table, side) for side in sides) < least:
+                chosen = None
 
         if chosen is None:
             _make_leaf(table, node, e_rows, Stream(key, path, LABEL), params)
@@ -198,8 +189,8 @@ def grow(
         node.is_equality = chosen.kind == "equals"
         node.missing_left = chosen.missing_left
         node.left = len(tree.nodes)
-        s_sides = _divide(table, chosen, s_rows)
-        e_sides = _divide(table, chosen, e_rows)
+        s_sides = divide(table, chosen, s_rows)
+        e_sides = divide(table, chosen, e_rows)
         for side in (0, 1):
             s_side, e_side = s_sides[side], e_sides[side]
             tree.nodes.append(Node(node.depth + 1, len(s_side), len(e_side)))

@@ -7,23 +7,29 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tests.naive.rules import Multinomial, Rule
+
 
 @dataclass
 class Params:
-    """How a tree is grown."""
+    """How a tree is grown; the criterion "variance" makes it a regression tree."""
 
-    feature_budget: float = 10.0
-    split_budget: float = 10.0
+    rule: Rule = field(default_factory=Multinomial)
     label_budget: float = math.inf
     min_samples_leaf: int = 5
     leaf_rule: str = "stop"
     criterion: str = "gini"
     max_depth: int | None = None
+    min_weight_fraction: float = 0.0
 
 
 @dataclass
 class Table:
-    """The coded rows; the missing code of feature f is `n_bins[f]`."""
+    """The coded rows; the missing code of feature f is `n_bins[f]`.
+
+    In regression `moment` holds the targets as whole numbers and `y` their ranks, which
+    only tell whether two targets are the same.
+    """
 
     codes: np.ndarray
     n_bins: Sequence[int]
@@ -33,6 +39,7 @@ class Table:
     n_classes: int
     mass: np.ndarray | None = None
     class_weight: np.ndarray | None = None
+    moment: np.ndarray | None = None
 
 
 @dataclass
@@ -40,7 +47,8 @@ class Candidate:
     """One way to split a node.
 
     The kind is "cut" (codes up to `code` go left), "equals" (`code` goes left) or
-    "missing" (every code but missing goes left; `code` is the largest of them).
+    "missing" (every code but missing goes left; `code` is the largest of them). The
+    neighbours of a cut are the codes of the node between which it lies.
     """
 
     feature: int
@@ -50,11 +58,16 @@ class Candidate:
     score: float = math.nan
     n_structure: tuple[int, int] = (0, 0)
     n_estimation: tuple[int, int] = (0, 0)
+    neighbours: tuple[int, int] | None = None
 
 
 @dataclass
 class Node:
-    """A node of a tree; `feature` is None for a leaf."""
+    """A node of a tree; `feature` is None for a leaf.
+
+    A leaf of a classification tree has `masses` and a `label`, one of a regression tree
+    the sums `moment` and `mass` of its estimation points.
+    """
 
     depth: int
     n_structure: int
@@ -67,6 +80,8 @@ class Node:
     leaf: int = -1
     label: int = -1
     masses: np.ndarray | None = None
+    moment: int = 0
+    mass: int = 0
 
 
 @dataclass

@@ -21,3 +21,9 @@ def partition(key: Sequence[int], n: int, rate: float) -> tuple[np.ndarray, np.n
     structure = sorted(order[:n_structure])
     estimation = sorted(order[n_structure:])
     return np.array(structure, dtype=np.int64), np.array(estimation, dtype=np.int64)
+
+
+def bootstrap(key: Sequence[int], n: int) -> list[int]:
+    """Return n points drawn with replacement, ascending."""
+    stream = Stream(key, 0, SAMPLE)
+    return sorted(math.floor(stream.uniform() * n) for _ in range(n))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Class counts, the score of a split and the tolerance (docs/algorithm.md, §5).
+"""Counts, the score of a split and the tolerance (docs/algorithm.md, §5).
 
 Floats are added one after the other from class 0 up, never with `sum`, which newer
 Pythons compensate, nor with NumPy, which adds in pairs.
@@ -37,6 +37,13 @@ def total(numbers: Iterable[float]) -> float:
     for number in numbers:
         result = result + number
     return result
+
+
+def weight_of(table: Table, rows: Iterable[int]) -> float:
+    """Return the weight of points: class by class, or their mass in a regression."""
+    if getattr(table, "moment", None) is not None:
+        return float(moment_and_mass(table, rows)[1])
+    return float(total(class_counts(table, rows)))
 
 
 def gini_side(counts: list) -> float:
@@ -77,8 +84,36 @@ def score_of(left: list, right: list, criterion: str, weighted: bool) -> float:
 
 
 def tolerance_of(table: Table, structure: Iterable[int], params: Params) -> float:
-    """Return how far apart two equal scores of a node may be."""
+    """Return how far apart two equal scores of a classification node may be."""
     tolerance = 1e-12 * float(total(class_counts(table, structure)))
     if params.criterion == "entropy" and not is_weighted(table):
         tolerance = tolerance + 1e-7 * table.n_classes
     return tolerance
+
+
+def moment_and_mass(table: Table, rows: Iterable[int]) -> tuple[int, int]:
+    """Return the sums of the points' moments and masses, as whole numbers."""
+    moment, mass = 0, 0
+    for row in rows:
+        moment += int(table.moment[row])
+        mass += 1 if table.mass is None else int(table.mass[row])
+    return moment, mass
+
+
+def _variance_side(moment: int, mass: int, shift: int) -> float:
+    if mass == 0:
+        return 0.0
+    shifted = float(moment - shift * mass)
+    return shifted * shifted / float(mass)
+
+
+def variance_score(left: tuple[int, int], right: tuple[int, int]) -> float:
+    """Return the score of a regression split from the moment and mass of each side."""
+    mass = left[1] + right[1]
+    shift = (left[0] + right[0]) // mass if mass > 0 else 0
+    return _variance_side(*left, shift) + _variance_side(*right, shift)
+
+
+def variance_tolerance(scores: Iterable[float]) -> float:
+    """Return how far apart two equal scores among those of a node may be."""
+    return 1e-12 * max(scores)

@@ -9,6 +9,7 @@ from tests.naive.grow import Node, Params, Tree, candidates, grow
 from tests.naive.importance import estimation_importance
 from tests.naive.predict import apply, soft_probabilities, votes
 from tests.naive.rng import Stream, child_path, tree_key
+from tests.naive.rules import Multinomial
 from tests.naive.sample import partition
 from tests.naive.score import class_counts, tolerance_of
 
@@ -57,7 +58,7 @@ def test_draws_of_the_root_and_its_children():
     """Budget 0 picks feature and cut by the node's first two uniform numbers."""
     X = np.array([[i, 7 - i, i % 4] for i in range(8)])
     table = table_of(X, [0, 1] * 4)
-    params = Params(0, 0, 0, min_samples_leaf=1, leaf_rule="floor")
+    params = Params(Multinomial(0, 0), 0, min_samples_leaf=1, leaf_rule="floor")
     for t in range(20):
         key = tree_key(5, t)
         nodes = grow(table, range(8), range(8), key, params).nodes
@@ -131,7 +132,7 @@ def test_random_trees(rule, criterion, budget):
     """Raw rows reach the leaves whose masses they make, whatever the options."""
     X, y = random_rows(int(min(budget, 99)))
     table = table_of(X, y, categorical=[2])
-    params = Params(budget, budget, budget, 3, rule, criterion)
+    params = Params(Multinomial(budget, budget), budget, 3, rule, criterion)
     trees = []
     for t in range(3):
         key = tree_key(11, t)

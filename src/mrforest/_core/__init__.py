@@ -1,28 +1,76 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The compiled engine, which knows NumPy buffers only. This file is its one door."""
 
+from mrforest._core.cells import grow_centered, grow_purely_random
+from mrforest._core.comparison import (
+    Comparer,
+    MatrixComparer,
+    PythonComparer,
+    VectorComparer,
+    find_nodes_by_matrix,
+    find_nodes_by_vectors,
+    grow_by_comparisons,
+)
 from mrforest._core.encode import encode, fingerprints
 from mrforest._core.grow import grow_tree
-from mrforest._core.importance import estimation_decrease
-from mrforest._core.predict import add_shares, add_votes, find_nodes
-from mrforest._core.rng import partition_points, words
+from mrforest._core.growth import Limits
+from mrforest._core.importance import estimation_decrease, value_decrease
+from mrforest._core.predict import (
+    add_shares,
+    add_shares_at,
+    add_values,
+    add_votes,
+    add_votes_at,
+    find_nodes,
+)
+from mrforest._core.python_rule import PythonRule
+from mrforest._core.range import grow_in_range
+from mrforest._core.rng import bootstrap_points, partition_points, words
 from mrforest._core.rule import SplitRule
+from mrforest._core.rules.bernoulli import Bernoulli
+from mrforest._core.rules.data_driven import DataDriven
+from mrforest._core.rules.denil import Denil
+from mrforest._core.rules.greedy import Greedy
 from mrforest._core.rules.multinomial import Multinomial
-from mrforest._core.table import TrainingTable
+from mrforest._core.rules.random import Random
+from mrforest._core.table import Target, TrainingTable
 from mrforest._core.tree import NODE_DTYPE
 
 __all__ = [
     "NODE_DTYPE",
+    "Bernoulli",
+    "Comparer",
+    "DataDriven",
+    "Denil",
+    "Greedy",
+    "Limits",
+    "MatrixComparer",
     "Multinomial",
+    "PythonComparer",
+    "PythonRule",
+    "Random",
     "SplitRule",
+    "Target",
     "TrainingTable",
+    "VectorComparer",
     "add_shares",
+    "add_shares_at",
+    "add_values",
     "add_votes",
+    "add_votes_at",
+    "bootstrap_points",
     "encode",
     "estimation_decrease",
     "find_nodes",
+    "find_nodes_by_matrix",
+    "find_nodes_by_vectors",
     "fingerprints",
+    "grow_by_comparisons",
+    "grow_centered",
+    "grow_in_range",
+    "grow_purely_random",
     "grow_tree",
     "partition_points",
+    "value_decrease",
     "words",
 ]

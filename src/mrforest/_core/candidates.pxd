@@ -12,11 +12,12 @@ cdef struct Feature:
     Py_ssize_t index
     const Entry* entries          # structure points, by bin; missing last
     Py_ssize_t n_entries
-    const Entry* points           # estimation points by bin, if there is a floor
-    Py_ssize_t n_points
     int64_t floor                 # estimation points that each side must keep; 0: no matter
+    bint counts_points            # the sides count the estimation points: E is S, no weights
+    const Entry* points           # if they do not: estimation points by bin
+    Py_ssize_t n_points
 
 
 cdef Py_ssize_t score_cuts(
-    const Table* table, const Feature* feature, const int64_t* class_counts,
+    const Table* table, const Feature* feature, const int64_t* totals,
     Sides* sides, double* scores, Cut* cuts) noexcept nogil

@@ -11,10 +11,9 @@ each bin (categorical). With missing values each is two, missing left and missin
 
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy, memset
 
-from mrforest._core.impurity cimport Sides, move_left, split_score, xlogx
-from mrforest._core.types cimport GINI, Cut, Entry, Table
+from mrforest._core.impurity cimport Sides, all_right, move_left, split_score
+from mrforest._core.types cimport Cut, Entry, Table
 
 
 cdef struct Sweep:
@@ -25,26 +24,10 @@ cdef struct Sweep:
     Py_ssize_t stride
     int64_t n_estimation      # all estimation points of the node ...
     int64_t n_missing         # ... and those without a value
+    bint counts_points        # the sides know better
     int64_t floor
     bint missing_known        # structure points have missing values
     bint missing_left
-
-
-cdef void all_right(
-    const Table* table, const int64_t* class_counts, Sides* sides
-) noexcept nogil:
-    """Start a sweep: every point is on the right."""
-    cdef Py_ssize_t k
-    sides.n_left = sides.n_right = sides.sum_left = sides.sum_right = 0
-    memset(sides.left, 0, table.n_classes * sizeof(int64_t))
-    memcpy(sides.right, class_counts, table.n_classes * sizeof(int64_t))
-    for k in range(table.n_classes):
-        sides.n_right += class_counts[k]
-        if not sides.weighted:
-            sides.sum_right += (
-                class_counts[k] * class_counts[k] if table.criterion == GINI
-                else xlogx(table, class_counts[k])
-            )
 
 
 cdef inline void emit(
@@ -56,6 +39,7 @@ cdef inline void emit(
     points_left are the estimation points left of the cut, missing ones not counted.
     """
     cdef Py_ssize_t at = sweep.at
+    cdef int64_t points_right
     cdef bint missing_left = sweep.missing_left
     if not sweep.missing_known:
         missing_left = sides.n_left >= sides.n_right
@@ -64,9 +48,14 @@ cdef inline void emit(
     sweep.cuts[at].is_equality = is_equality
     sweep.cuts[at].missing_left = missing_left
     if sweep.floor > 0:
-        if missing_left:
-            points_left += sweep.n_missing
-        if points_left < sweep.floor or sweep.n_estimation - points_left < sweep.floor:
+        if sweep.counts_points:
+            points_left = sides.n_left
+            points_right = sides.n_right
+        else:
+            if missing_left:
+                points_left += sweep.n_missing
+            points_right = sweep.n_estimation - points_left
+        if points_left < sweep.floor or points_right < sweep.floor:
             sweep.scores[at] = NAN
             return
     sweep.scores[at] = split_score(table, sides)
@@ -86,7 +75,7 @@ cdef void sweep_numeric(
     while i < n_values:
         bin = entries[i].bin
         while i < n_values and entries[i].bin == bin:
-            move_left(table, sides, entries[i].label, entries[i].count)
+            move_left(table, sides, entries[i].column, entries[i].count)
             i += 1
         if i == n_values:
             break
@@ -109,7 +98,7 @@ cdef void sweep_categorical(
         bin = entries[i].bin
         first = i
         while i < n_values and entries[i].bin == bin:
-            move_left(table, sides, entries[i].label, entries[i].count)
+            move_left(table, sides, entries[i].column, entries[i].count)
             i += 1
         points_left = 0
         while p < feature.n_points and feature.points[p].bin <= bin:
@@ -118,7 +107,7 @@ cdef void sweep_categorical(
             p += 1
         emit(table, sweep, sides, bin, True, points_left)
         while first < i:
-            move_left(table, sides, entries[first].label, -entries[first].count)
+            move_left(table, sides, entries[first].column, -entries[first].count)
             first += 1
 
 
@@ -136,7 +125,7 @@ cdef Py_ssize_t keep_allowed(Py_ssize_t n, double* scores, Cut* cuts) noexcept n
 cdef Py_ssize_t score_cuts(
     const Table* table,
     const Feature* feature,        # IN
-    const int64_t* class_counts,   # IN   of the node's structure points
+    const int64_t* totals,         # IN   columns of the node's structure points
     Sides* sides,                  # work
     double* scores,                # OUT  2 * n_entries + 1 of them at most
     Cut* cuts,                     # OUT
@@ -161,6 +150,7 @@ cdef Py_ssize_t score_cuts(
     sweep.scores = scores
     sweep.cuts = cuts
     sweep.floor = feature.floor
+    sweep.counts_points = feature.counts_points
     sweep.n_estimation = sweep.n_missing = 0
     for p in range(feature.n_points):
         sweep.n_estimation += feature.points[p].count
@@ -171,10 +161,10 @@ cdef Py_ssize_t score_cuts(
     for side in range(sweep.stride):
         sweep.at = side
         sweep.missing_left = sweep.missing_known and side == 0
-        all_right(table, class_counts, sides)
+        all_right(table, totals, sides)
         if sweep.missing_left:
             for i in range(n_values, feature.n_entries):
-                move_left(table, sides, entries[i].label, entries[i].count)
+                move_left(table, sides, entries[i].column, entries[i].count)
         if n_gaps > 0:
             if categorical:
                 sweep_categorical(table, feature, n_values, sides, &sweep)
@@ -183,9 +173,9 @@ cdef Py_ssize_t score_cuts(
 
     if sweep.missing_known and n_values > 0:
         # Every value left, missing right: "code <= the last bin".
-        all_right(table, class_counts, sides)
+        all_right(table, totals, sides)
         for i in range(n_values):
-            move_left(table, sides, entries[i].label, entries[i].count)
+            move_left(table, sides, entries[i].column, entries[i].count)
         sweep.at = 2 * n_gaps
         sweep.missing_left = False
         emit(table, &sweep, sides, missing - 1, False, sweep.n_estimation - sweep.n_missing)

@@ -3,10 +3,16 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
 from mrforest._core.rng cimport mix
 from mrforest._core.types cimport code_t
+
+# Codes, or the bits of values
+ctypedef fused cell_t:
+    uint8_t
+    uint16_t
+    uint64_t
 
 
 def encode(
@@ -44,11 +50,11 @@ def encode(
 
 
 def fingerprints(
-    const code_t[:, ::1] codes,   # IN  rows x features
-    const int32_t[::1] y,         # IN  class of each row
+    const cell_t[:, ::1] cells,   # IN  rows x features
+    const int32_t[::1] y,         # IN  class of each row, or rank of its target
 ):
-    """A 64-bit hash of each row's codes and class; it does not depend on the row's place."""
-    cdef Py_ssize_t n_rows = codes.shape[0], n_features = codes.shape[1], i, j
+    """A 64-bit hash of each row and its class; it does not depend on the row's place."""
+    cdef Py_ssize_t n_rows = cells.shape[0], n_features = cells.shape[1], i, j
     cdef uint64_t h
     out = np.empty(n_rows, dtype=np.uint64)
     cdef uint64_t[::1] view = out
@@ -56,7 +62,8 @@ def fingerprints(
         for i in range(n_rows):
             h = mix(<uint64_t> y[i] + 1)
             for j in range(n_features):
-                # FNV-1a, a code at a time
-                h = (h ^ codes[i, j]) * <uint64_t> 0x100000001B3
+                # FNV-1a, a cell at a time; the low bits of a value alone would say little
+                h = (h ^ (mix(cells[i, j]) if cell_t is uint64_t else cells[i, j])) * (
+                    <uint64_t> 0x100000001B3)
             view[i] = mix(h)
     return out

@@ -7,60 +7,86 @@ from libc.string cimport memcpy, memset
 from mrforest._core.types cimport Entry, Table, at, code_t, count_t
 
 
-cdef void count_classes_of(
-    const Table* table, const code_t* codes, const int32_t* rows, Py_ssize_t n, count_t* counts
+# The kernels below come in four kinds: codes of one or two bytes, cells of 32 or 64 bits. Those
+# of 64 bits serve masses and, with a second column, moments. `features` names the features
+# that are counted, `slot` their first bins; NULL: all of them, as the table has them.
+
+cdef void count_columns_of(
+    const Table* table, const code_t* codes, const int32_t* rows, Py_ssize_t n, Selection chosen,
+    count_t* counts
 ) noexcept nogil:
-    cdef Py_ssize_t n_features = table.n_features, n_classes = table.n_classes, i, j
-    cdef Py_ssize_t row
-    cdef Py_ssize_t size = table.slot[n_features] * n_classes
+    cdef Py_ssize_t n_columns = table.n_columns, i, j, row
+    cdef Py_ssize_t size = chosen.slot[chosen.n] * n_columns
+    cdef const int64_t* slot = chosen.slot
+    cdef const int32_t* features = chosen.features
     cdef const code_t* code
-    cdef count_t* of_class
-    cdef count_t count = 1
+    cdef count_t* cell
+    cdef count_t count = 1, moment
     memset(counts, 0, size * sizeof(count_t))
     for i in range(n):
         row = at(rows[i], table.n_rows)
-        code = codes + row * n_features
-        of_class = counts + table.y[row]
+        code = codes + row * table.n_features
         if count_t is int64_t:
-            count = table.mass[row]
-        for j in range(n_features):
-            of_class[at((table.slot[j] + code[j]) * n_classes, size)] += count
-
-
-cdef void count_classes(
-    const Table* table, const int32_t* rows, Py_ssize_t n, void* counts
-) noexcept nogil:
-    if table.wide:
-        if table.mass is NULL:
-            count_classes_of(table, <const uint16_t*> table.codes, rows, n, <int32_t*> counts)
+            if table.mass is not NULL:
+                count = table.mass[row]
+            if table.moment is not NULL:
+                moment = table.moment[row]
+                for j in range(chosen.n):
+                    cell = counts + 2 * at(
+                        slot[j] + code[j if features is NULL else features[j]], size)
+                    cell[0] += count
+                    cell[1] += moment
+                continue
+        cell = counts + table.y[row]
+        if features is NULL:
+            for j in range(chosen.n):
+                cell[at((slot[j] + code[j]) * n_columns, size)] += count
         else:
-            count_classes_of(table, <const uint16_t*> table.codes, rows, n, <int64_t*> counts)
-    elif table.mass is NULL:
-        count_classes_of(table, <const uint8_t*> table.codes, rows, n, <int32_t*> counts)
+            for j in range(chosen.n):
+                cell[at((slot[j] + code[features[j]]) * n_columns, size)] += count
+
+
+cdef void count_columns(
+    const Table* table, const int32_t* rows, Py_ssize_t n, Selection chosen, void* counts
+) noexcept nogil:
+    """Sums of each column in each bin of the chosen features."""
+    cdef bint small = has_small_cells(table)
+    if table.wide:
+        if small:
+            count_columns_of(
+                table, <const uint16_t*> table.codes, rows, n, chosen, <int32_t*> counts)
+        else:
+            count_columns_of(
+                table, <const uint16_t*> table.codes, rows, n, chosen, <int64_t*> counts)
+    elif small:
+        count_columns_of(table, <const uint8_t*> table.codes, rows, n, chosen, <int32_t*> counts)
     else:
-        count_classes_of(table, <const uint8_t*> table.codes, rows, n, <int64_t*> counts)
+        count_columns_of(table, <const uint8_t*> table.codes, rows, n, chosen, <int64_t*> counts)
 
 
 cdef void count_points_of(
-    const Table* table, const code_t* codes, const int32_t* rows, Py_ssize_t n, int32_t* counts
+    const Table* table, const code_t* codes, const int32_t* rows, Py_ssize_t n, Selection chosen,
+    int32_t* counts
 ) noexcept nogil:
-    cdef Py_ssize_t n_features = table.n_features, size = table.slot[n_features], i, j
+    cdef Py_ssize_t size = chosen.slot[chosen.n], i, j
+    cdef const int32_t* features = chosen.features
     cdef const code_t* code
     memset(counts, 0, size * sizeof(int32_t))
     for i in range(n):
-        code = codes + at(rows[i], table.n_rows) * n_features
-        for j in range(n_features):
-            counts[at(table.slot[j] + code[j], size)] += 1
+        code = codes + at(rows[i], table.n_rows) * table.n_features
+        for j in range(chosen.n):
+            counts[at(
+                chosen.slot[j] + code[j if features is NULL else features[j]], size)] += 1
 
 
 cdef void count_points(
-    const Table* table, const int32_t* rows, Py_ssize_t n, int32_t* counts
+    const Table* table, const int32_t* rows, Py_ssize_t n, Selection chosen, int32_t* counts
 ) noexcept nogil:
-    """Points in each bin of each feature, whatever their class."""
+    """Points in each bin of the chosen features, whatever their class."""
     if table.wide:
-        count_points_of(table, <const uint16_t*> table.codes, rows, n, counts)
+        count_points_of(table, <const uint16_t*> table.codes, rows, n, chosen, counts)
     else:
-        count_points_of(table, <const uint8_t*> table.codes, rows, n, counts)
+        count_points_of(table, <const uint8_t*> table.codes, rows, n, chosen, counts)
 
 
 cdef void subtract(count_t* counts, const count_t* other, Py_ssize_t n) noexcept nogil:
@@ -69,12 +95,12 @@ cdef void subtract(count_t* counts, const count_t* other, Py_ssize_t n) noexcept
         counts[i] -= other[i]
 
 
-cdef void subtract_classes(
+cdef void subtract_columns(
     const Table* table, void* counts, const void* other
 ) noexcept nogil:
     """Parent minus one child is the other child, exactly: counts are whole numbers."""
-    cdef Py_ssize_t size = table.slot[table.n_features] * table.n_classes
-    if table.mass is NULL:
+    cdef Py_ssize_t size = table.slot[table.n_features] * table.n_columns
+    if has_small_cells(table):
         subtract(<int32_t*> counts, <const int32_t*> other, size)
     else:
         subtract(<int64_t*> counts, <const int64_t*> other, size)
@@ -87,33 +113,33 @@ cdef void subtract_points(
 
 
 cdef Py_ssize_t occupied(
-    const count_t* counts, Py_ssize_t n_bins, Py_ssize_t n_classes, Entry* entries
+    const count_t* counts, Py_ssize_t n_bins, Py_ssize_t n_columns, Entry* entries
 ) noexcept nogil:
     cdef Py_ssize_t n = 0, b, k
     for b in range(n_bins):
-        for k in range(n_classes):
+        for k in range(n_columns):
             # Write first, keep if there is something: no branch to mispredict.
             entries[n].bin = <int32_t> b
-            entries[n].label = <int32_t> k
-            entries[n].count = counts[b * n_classes + k]
-            n += counts[b * n_classes + k] != 0
+            entries[n].column = <int32_t> k
+            entries[n].count = counts[b * n_columns + k]
+            n += counts[b * n_columns + k] != 0
     return n
 
 
 cdef Py_ssize_t counted_entries(
-    const Table* table, const void* counts, Py_ssize_t feature, Entry* entries
+    const Table* table, const void* counts, Py_ssize_t slot, Py_ssize_t feature, Entry* entries
 ) noexcept nogil:
-    cdef Py_ssize_t first = table.slot[feature] * table.n_classes
+    cdef Py_ssize_t first = slot * table.n_columns
     cdef Py_ssize_t n_bins = table.n_bins[feature] + 1  # with missing
-    if table.mass is NULL:
-        return occupied(<const int32_t*> counts + first, n_bins, table.n_classes, entries)
-    return occupied(<const int64_t*> counts + first, n_bins, table.n_classes, entries)
+    if has_small_cells(table):
+        return occupied(<const int32_t*> counts + first, n_bins, table.n_columns, entries)
+    return occupied(<const int64_t*> counts + first, n_bins, table.n_columns, entries)
 
 
 cdef Py_ssize_t counted_points(
-    const Table* table, const int32_t* counts, Py_ssize_t feature, Entry* entries
+    const Table* table, const int32_t* counts, Py_ssize_t slot, Py_ssize_t feature, Entry* entries
 ) noexcept nogil:
-    return occupied(counts + table.slot[feature], table.n_bins[feature] + 1, 1, entries)
+    return occupied(counts + slot, table.n_bins[feature] + 1, 1, entries)
 
 
 cdef enum:
@@ -170,10 +196,11 @@ cdef void gather_keys(
     Py_ssize_t feature, uint64_t* keys
 ) noexcept nogil:
     cdef Py_ssize_t i, row
+    cdef bint has_classes = table.moment is NULL  # ranks of targets do not fit
     for i in range(n):
         row = at(rows[i], table.n_rows)
         keys[i] = (<uint64_t> codes[row * table.n_features + feature] << 48
-                   | <uint64_t> table.y[row] << 32 | <uint64_t> i)
+                   | (<uint64_t> table.y[row] << 32 if has_classes else 0) | <uint64_t> i)
 
 
 cdef inline void gather_and_sort(
@@ -191,14 +218,24 @@ cdef Py_ssize_t sorted_entries(
     const Table* table, const int32_t* rows, Py_ssize_t n, Py_ssize_t feature,
     uint64_t* keys, uint64_t* scratch, Entry* entries
 ) noexcept nogil:
-    """One entry a point; entries of one bin need not be sorted by class."""
-    cdef Py_ssize_t i
+    """One entry a point (two with moments); those of one bin are in no special order."""
+    cdef Py_ssize_t i, row
     gather_and_sort(table, rows, n, feature, keys, scratch)
+    if table.moment is NULL:
+        for i in range(n):
+            entries[i].bin = <int32_t> (keys[i] >> 48)
+            entries[i].column = <int32_t> (keys[i] >> 32 & 0xFFFF)
+            entries[i].count = (
+                1 if table.mass is NULL else table.mass[rows[at(<uint32_t> keys[i], n)]])
+        return n
     for i in range(n):
-        entries[i].bin = <int32_t> (keys[i] >> 48)
-        entries[i].label = <int32_t> (keys[i] >> 32 & 0xFFFF)
-        entries[i].count = 1 if table.mass is NULL else table.mass[rows[at(<uint32_t> keys[i], n)]]
-    return n
+        row = rows[at(<uint32_t> keys[i], n)]
+        entries[2 * i].bin = entries[2 * i + 1].bin = <int32_t> (keys[i] >> 48)
+        entries[2 * i].column = 0
+        entries[2 * i].count = 1 if table.mass is NULL else table.mass[row]
+        entries[2 * i + 1].column = 1
+        entries[2 * i + 1].count = table.moment[row]
+    return 2 * n
 
 
 cdef Py_ssize_t sorted_points(
@@ -209,6 +246,6 @@ cdef Py_ssize_t sorted_points(
     gather_and_sort(table, rows, n, feature, keys, scratch)
     for i in range(n):
         entries[i].bin = <int32_t> (keys[i] >> 48)
-        entries[i].label = 0
+        entries[i].column = 0
         entries[i].count = 1
     return n

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scores of a split from class counts: the impurity decrease up to a constant of the node.
+"""Scores of a split from what is counted on its sides: the impurity decrease up to a constant.
 
-    gini     sum(l_c^2) / L  +  sum(r_c^2) / R
-    entropy  sum f(l_c) - f(L)  +  sum f(r_c) - f(R),   f(x) = x log x
+    gini      sum(l_c^2) / L  +  sum(r_c^2) / R                            l_c, r_c class counts
+    entropy   sum f(l_c) - f(L)  +  sum f(r_c) - f(R),   f(x) = x log x    L, R their sums
+    variance  (l_1 - m l_0)^2 / l_0  +  (r_1 - m r_0)^2 / r_0              columns mass, moment
 
-Without weights both sides' sums are integers that are updated as points move from the right
-to the left, so they are exact and free of order. Entropy gets there in fixed point: f(x) is
-rounded to multiples of 2^-26. With masses or class weights the sums are taken afresh, class 0
-first.
+Without weights the sums of gini and entropy are integers that are updated as points move from
+the right to the left, so they are exact and free of order. Entropy gets there in fixed point:
+f(x) is rounded to multiples of 2^-26. With masses or class weights the sums are taken afresh,
+class 0 first. Moments are whole numbers, and m is the node's mean, rounded down: it is taken
+off before squaring, so that nothing cancels.
 """
 
 from libc.math cimport floor, log
 from libc.stdint cimport int64_t
 
-from mrforest._core.types cimport ENTROPY, GINI, Table
+from mrforest._core.types cimport ENTROPY, GINI, VARIANCE, Table
 
 cdef extern from *:
     """
@@ -24,14 +26,15 @@ cdef extern from *:
 
 
 cdef struct Sides:
-    # Class counts left and right of a cut that sweeps over a feature.
-    int64_t* left           # per class
+    # Columns left and right of a cut that sweeps over a feature.
+    int64_t* left           # per column
     int64_t* right
-    int64_t n_left          # their sums
+    int64_t n_left          # sums of class counts, or the mass
     int64_t n_right
     int64_t sum_left        # sum of squares, or of f; kept only without weights
     int64_t sum_right
-    bint weighted
+    int64_t mean            # of the node's moments, rounded down
+    bint afresh             # whether scores are taken from the columns, not from the sums
 
 
 cdef inline int64_t xlogx(const Table* table, int64_t x) noexcept nogil:
@@ -41,16 +44,19 @@ cdef inline int64_t xlogx(const Table* table, int64_t x) noexcept nogil:
 
 
 cdef inline void move_left(
-    const Table* table, Sides* sides, Py_ssize_t label, int64_t count
+    const Table* table, Sides* sides, Py_ssize_t column, int64_t count
 ) noexcept nogil:
-    """Move points of one class from the right side to the left."""
-    cdef int64_t left = sides.left[label], right = sides.right[label]
-    sides.left[label] = left + count
-    sides.right[label] = right - count
+    """Move what one entry counts from the right side to the left."""
+    cdef int64_t left = sides.left[column], right = sides.right[column]
+    sides.left[column] = left + count
+    sides.right[column] = right - count
+    if sides.afresh:
+        if table.criterion != VARIANCE or column == 0:
+            sides.n_left += count
+            sides.n_right -= count
+        return
     sides.n_left += count
     sides.n_right -= count
-    if sides.weighted:
-        return
     if table.criterion == GINI:
         sides.sum_left += count * (2 * left + count)
         sides.sum_right -= count * (2 * right - count)
@@ -59,13 +65,13 @@ cdef inline void move_left(
         sides.sum_right += xlogx(table, right - count) - xlogx(table, right)
 
 
-cdef double weighted_score(const Table* table, const Sides* sides) noexcept nogil
+cdef double fresh_score(const Table* table, const Sides* sides) noexcept nogil
 
 
 cdef inline double split_score(const Table* table, const Sides* sides) noexcept nogil:
     """Score of the cut between the sides; neither is empty."""
-    if sides.weighted:
-        return weighted_score(table, sides)
+    if sides.afresh:
+        return fresh_score(table, sides)
     if table.criterion == GINI:
         return (<double> sides.sum_left / <double> sides.n_left
                 + <double> sides.sum_right / <double> sides.n_right)
@@ -75,6 +81,8 @@ cdef inline double split_score(const Table* table, const Sides* sides) noexcept 
     ) * (1.0 / FIXED_POINT)
 
 
-cdef double node_score(const Table* table, const int64_t* counts) noexcept nogil
-cdef double node_weight(const Table* table, const int64_t* counts) noexcept nogil
-cdef double score_tolerance(const Table* table, double weight) noexcept nogil
+cdef void all_right(const Table* table, const int64_t* totals, Sides* sides) noexcept nogil
+cdef double node_score(const Table* table, const int64_t* totals) noexcept nogil
+cdef double node_weight(const Table* table, const int64_t* totals) noexcept nogil
+cdef double score_tolerance(
+    const Table* table, const int64_t* totals, double highest) noexcept nogil

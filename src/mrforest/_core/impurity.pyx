@@ -5,19 +5,33 @@ import numpy as np
 
 from libc.math cimport floor, log
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy, memset
 
-from mrforest._core.types cimport ENTROPY, GINI, Table
+from mrforest._core.types cimport ENTROPY, GINI, VARIANCE, Table
+
+
+cdef inline bint has_weights(const Table* table) noexcept nogil:
+    return table.mass is not NULL or table.class_weight is not NULL
 
 
 cdef inline double class_weight_of(const Table* table, Py_ssize_t k) noexcept nogil:
     return 1.0 if table.class_weight is NULL else table.class_weight[k]
 
 
-cdef double side_score(const Table* table, const int64_t* counts) noexcept nogil:
-    """One side's share of the weighted score."""
+cdef inline int64_t mean_moment(const int64_t* totals) noexcept nogil:
+    """Moment over mass, rounded down; 0 without mass."""
+    cdef int64_t mean
+    if totals[0] == 0:
+        return 0
+    mean = totals[1] // totals[0]  # rounds to zero in C
+    return mean - (mean * totals[0] > totals[1])
+
+
+cdef double weighted_side(const Table* table, const int64_t* counts) noexcept nogil:
+    """One side's part of the score, in floating point."""
     cdef Py_ssize_t k
     cdef double x, total = 0, total_score = 0
-    for k in range(table.n_classes):
+    for k in range(table.n_columns):
         x = counts[k] * class_weight_of(table, k)
         total += x
         if table.criterion == GINI:
@@ -29,37 +43,96 @@ cdef double side_score(const Table* table, const int64_t* counts) noexcept nogil
     return total_score - total * log(total) if total > 0 else 0.0
 
 
-cdef double weighted_score(const Table* table, const Sides* sides) noexcept nogil:
-    return side_score(table, sides.left) + side_score(table, sides.right)
+cdef double variance_side(const int64_t* columns, int64_t mean) noexcept nogil:
+    cdef double moment = <double> (columns[1] - mean * columns[0])
+    return moment * moment / <double> columns[0] if columns[0] > 0 else 0.0
 
 
-cdef double node_score(const Table* table, const int64_t* counts) noexcept nogil:
-    """Score of not splitting: a split's score minus this is its decrease times the weight."""
-    cdef Py_ssize_t k
+cdef double gini_side(const Table* table, const int64_t* counts) noexcept nogil:
     cdef int64_t n = 0, total = 0
-    if table.mass is not NULL or table.class_weight is not NULL:
-        return side_score(table, counts)
-    for k in range(table.n_classes):
+    cdef Py_ssize_t k
+    for k in range(table.n_columns):
         n += counts[k]
-        total += counts[k] * counts[k] if table.criterion == GINI else xlogx(table, counts[k])
+        total += counts[k] * counts[k]
+    return <double> total / <double> n if n > 0 else 0.0
+
+
+cdef int64_t entropy_side(const Table* table, const int64_t* counts) noexcept nogil:
+    cdef int64_t n = 0, total = 0
+    cdef Py_ssize_t k
+    for k in range(table.n_columns):
+        n += counts[k]
+        total += xlogx(table, counts[k])
+    return total - xlogx(table, n)
+
+
+cdef double fresh_score(const Table* table, const Sides* sides) noexcept nogil:
+    """Score of two sides from their columns alone; an empty side adds 0."""
+    if table.criterion == VARIANCE:
+        return variance_side(sides.left, sides.mean) + variance_side(sides.right, sides.mean)
+    if has_weights(table):
+        return weighted_side(table, sides.left) + weighted_side(table, sides.right)
     if table.criterion == GINI:
-        return <double> total / <double> n
-    return <double> (total - xlogx(table, n)) * (1.0 / FIXED_POINT)
+        return gini_side(table, sides.left) + gini_side(table, sides.right)
+    return <double> (
+        entropy_side(table, sides.left) + entropy_side(table, sides.right)
+    ) * (1.0 / FIXED_POINT)
 
 
-cdef double node_weight(const Table* table, const int64_t* counts) noexcept nogil:
+cdef void all_right(const Table* table, const int64_t* totals, Sides* sides) noexcept nogil:
+    """Start a sweep: every point is on the right."""
+    cdef Py_ssize_t k
+    sides.afresh = has_weights(table) or table.criterion == VARIANCE
+    sides.n_left = sides.n_right = sides.sum_left = sides.sum_right = 0
+    memset(sides.left, 0, table.n_columns * sizeof(int64_t))
+    memcpy(sides.right, totals, table.n_columns * sizeof(int64_t))
+    if table.criterion == VARIANCE:
+        sides.n_right = totals[0]
+        sides.mean = mean_moment(totals)
+        return
+    for k in range(table.n_columns):
+        sides.n_right += totals[k]
+        if not sides.afresh:
+            sides.sum_right += (
+                totals[k] * totals[k] if table.criterion == GINI else xlogx(table, totals[k]))
+
+
+cdef double node_score(const Table* table, const int64_t* totals) noexcept nogil:
+    """Score of not splitting: a split's score minus this is its decrease times the weight."""
+    if table.criterion == VARIANCE:
+        return variance_side(totals, mean_moment(totals))
+    if has_weights(table):
+        return weighted_side(table, totals)
+    if table.criterion == GINI:
+        return gini_side(table, totals)
+    return <double> entropy_side(table, totals) * (1.0 / FIXED_POINT)
+
+
+cdef double node_weight(const Table* table, const int64_t* totals) noexcept nogil:
     cdef Py_ssize_t k
     cdef double total = 0
-    for k in range(table.n_classes):
-        total += counts[k] * class_weight_of(table, k)
+    if table.criterion == VARIANCE:
+        return <double> totals[0]
+    for k in range(table.n_columns):
+        total += totals[k] * class_weight_of(table, k)
     return total
 
 
-cdef double score_tolerance(const Table* table, double weight) noexcept nogil:
-    """Scores closer than this are equal: it is far above rounding, far below any real gap."""
-    if table.criterion == ENTROPY and table.mass is NULL and table.class_weight is NULL:
-        return 1e-12 * weight + 1e-7 * table.n_classes  # x log x is rounded to 2^-26
-    return 1e-12 * weight
+cdef double score_tolerance(
+    const Table* table, const int64_t* totals, double highest
+) noexcept nogil:
+    """Scores closer than this are equal: it is far above rounding, far below any real gap.
+
+    Classification: relative to the node's weight, which bounds every score. Regression:
+    relative to the highest score of the node, because scores have the error of their own size.
+    """
+    cdef double tolerance
+    if table.criterion == VARIANCE:
+        return 1e-12 * highest
+    tolerance = 1e-12 * node_weight(table, totals)
+    if table.criterion == ENTROPY and not has_weights(table):
+        tolerance += 1e-7 * table.n_columns  # x log x is rounded to 2^-26
+    return tolerance
 
 
 def xlogx_table(Py_ssize_t n):

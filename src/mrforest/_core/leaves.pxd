@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a leaf says: class masses of its estimation points, and one label."""
+"""Fill the leaves of a tree from its estimation points."""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
@@ -11,3 +11,6 @@ cdef void leaf_masses(
 cdef Py_ssize_t draw_label(
     const Table* table, const double* masses, double budget, uint64_t key0, uint64_t key1,
     uint64_t path, double* shares, double* work) noexcept nogil
+cdef void leaf_moments(
+    const Table* table, const int32_t* rows, Py_ssize_t n, int64_t* mass, int64_t* moment,
+    double* variance) noexcept nogil

@@ -18,10 +18,10 @@ cdef void leaf_masses(
 ) noexcept nogil:
     """Class masses of a leaf."""
     cdef Py_ssize_t i, k
-    memset(counts, 0, table.n_classes * sizeof(int64_t))
+    memset(counts, 0, table.n_columns * sizeof(int64_t))
     for i in range(n):
         counts[table.y[rows[i]]] += 1 if table.mass is NULL else table.mass[rows[i]]
-    for k in range(table.n_classes):
+    for k in range(table.n_columns):
         masses[k] = counts[k] * (
             1.0 if table.class_weight is NULL else table.class_weight[k])
 
@@ -38,10 +38,38 @@ cdef Py_ssize_t draw_label(
     cdef Stream stream = open_stream(key0, key1, path, Purpose.LABEL)
     cdef Py_ssize_t k
     cdef double total = 0, highest = 0
-    for k in range(table.n_classes):
+    for k in range(table.n_columns):
         total += masses[k]
-    for k in range(table.n_classes):
+    for k in range(table.n_columns):
         shares[k] = masses[k] / total if total > 0 else 0.0
         highest = max(highest, shares[k])
     return draw_exponential(
-        shares, table.n_classes, budget, 0.0, highest, 1.0, 1e-12, work, &stream)
+        shares, table.n_columns, budget, 0.0, highest, 1.0, 1e-12, work, &stream)
+
+
+cdef void leaf_moments(
+    const Table* table,
+    const int32_t* rows,    # IN   estimation points of the leaf
+    Py_ssize_t n,
+    int64_t* mass,          # OUT  their sum
+    int64_t* moment,        # OUT  their sum
+    double* variance,       # OUT  of moment / mass, weighted by mass
+) noexcept nogil:
+    """What a regression needs to know of a leaf."""
+    cdef Py_ssize_t i
+    cdef int64_t own = 1
+    cdef double mean, gap, total = 0
+    mass[0] = moment[0] = 0
+    variance[0] = 0
+    for i in range(n):
+        mass[0] += 1 if table.mass is NULL else table.mass[rows[i]]
+        moment[0] += table.moment[rows[i]]
+    if n == 0:
+        return
+    mean = <double> moment[0] / <double> mass[0]
+    for i in range(n):
+        if table.mass is not NULL:
+            own = table.mass[rows[i]]
+        gap = <double> table.moment[rows[i]] - mean * <double> own
+        total += gap * gap / <double> own
+    variance[0] = total / <double> mass[0]

@@ -5,15 +5,8 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc, realloc
 
 from mrforest._core.histogram cimport (
-    count_classes, count_points, subtract_classes, subtract_points,
+    Selection, count_columns, count_points, has_small_cells, subtract_columns, subtract_points,
 )
-
-cdef enum:
-    # A node is counted if its histogram has at most this many cells for each code of a point,
-    # and fits the second-level cache. Values from 1 to 16 fitted equally fast, within noise.
-    CELLS_PER_CODE = 2
-    LARGEST_HISTOGRAM = 1 << 18
-
 
 cdef class HistogramPool:
     """Histograms of one growing tree. The owner sets `table` and `with_points`."""
@@ -21,23 +14,23 @@ cdef class HistogramPool:
     def __dealloc__(self):
         cdef int i
         for i in range(self.n_items):
-            free(self.items[i].classes)
+            free(self.items[i].columns)
             free(self.items[i].points)
         free(self.items)
 
     cdef bint is_counted(self, Py_ssize_t n_structure) noexcept nogil:
         """Whether a node of this size is counted, not sorted."""
-        cdef Py_ssize_t cells = (
-            self.table.slot[self.table.n_features] * self.table.n_classes)
-        return (cells <= LARGEST_HISTOGRAM
-                and cells <= CELLS_PER_CODE * n_structure * self.table.n_features)
+        return counting_pays(
+            self.table.slot[self.table.n_features] * self.table.n_columns,
+            n_structure * self.table.n_features)
 
     cdef int take(self) noexcept nogil:
         """The number of a free histogram, whose cells hold anything; -1: no memory."""
         cdef int i
         cdef Histogram* items
         cdef Py_ssize_t n_bins = self.table.slot[self.table.n_features]
-        cdef Py_ssize_t cell = sizeof(int32_t) if self.table.mass is NULL else sizeof(int64_t)
+        cdef Py_ssize_t cell = (
+            sizeof(int32_t) if has_small_cells(self.table) else sizeof(int64_t))
         for i in range(self.n_items):
             if not self.items[i].in_use:
                 self.items[i].in_use = True
@@ -47,13 +40,13 @@ cdef class HistogramPool:
             return -1
         self.items = items
         i = self.n_items
-        self.items[i].classes = malloc(n_bins * self.table.n_classes * cell)
+        self.items[i].columns = malloc(n_bins * self.table.n_columns * cell)
         self.items[i].points = NULL
         self.items[i].in_use = True
         self.n_items += 1
         if self.with_points:
             self.items[i].points = <int32_t*> malloc(n_bins * sizeof(int32_t))
-        if self.items[i].classes is NULL or (
+        if self.items[i].columns is NULL or (
                 self.with_points and self.items[i].points is NULL):
             return -1
         return i
@@ -67,11 +60,17 @@ cdef class HistogramPool:
         const int32_t* estimation, Py_ssize_t n_estimation
     ) noexcept nogil:
         """Fill a histogram from the points of a node."""
-        count_classes(self.table, structure, n_structure, self.items[number].classes)
+        cdef Selection all_features
+        all_features.features = NULL
+        all_features.slot = self.table.slot
+        all_features.n = self.table.n_features
+        count_columns(
+            self.table, structure, n_structure, all_features, self.items[number].columns)
         if self.with_points:
-            count_points(self.table, estimation, n_estimation, self.items[number].points)
+            count_points(
+                self.table, estimation, n_estimation, all_features, self.items[number].points)
 
     cdef void subtract(self, int number, int other) noexcept nogil:
-        subtract_classes(self.table, self.items[number].classes, self.items[other].classes)
+        subtract_columns(self.table, self.items[number].columns, self.items[other].columns)
         if self.with_points:
             subtract_points(self.table, self.items[number].points, self.items[other].points)

@@ -11,6 +11,7 @@ cdef enum Purpose:
     SAMPLE = 0
     SPLIT = 1
     LABEL = 2
+    GROWTH = 3
 
 
 cdef struct Stream:

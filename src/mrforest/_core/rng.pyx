@@ -5,7 +5,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t, uint64_t
 
-from mrforest._core.rng cimport Purpose, Stream, next_word, open_stream
+from mrforest._core.rng cimport Purpose, Stream, next_index, next_word, open_stream
 
 
 def words(key, uint64_t path, int purpose, Py_ssize_t n):
@@ -66,3 +66,24 @@ def partition_points(key, Py_ssize_t n, Py_ssize_t n_structure):
                 e[n_e] = <int32_t> i
                 n_e += 1
     return structure, estimation
+
+
+def bootstrap_points(key, Py_ssize_t n):
+    """Draw n of n points with replacement; point numbers, ascending.
+
+    Draw i takes the uniform number of word i of the tree's sample stream.
+    """
+    cdef Stream stream = open_stream(key[0], key[1], 0, Purpose.SAMPLE)
+    copies_ = np.zeros(n, dtype=np.int32)
+    bag_ = np.empty(n, dtype=np.int32)
+    cdef int32_t[::1] copies = copies_, bag = bag_
+    cdef Py_ssize_t i, place = 0
+    cdef int32_t copy
+    with nogil:
+        for i in range(n):
+            copies[next_index(&stream, n)] += 1
+        for i in range(n):
+            for copy in range(copies[i]):
+                bag[place] = <int32_t> i
+                place += 1
+    return bag_

@@ -1,29 +1,62 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The split rule: what makes one forest differ from another.
 
-A rule answers three questions at every node, with the node's own random stream, in this order:
-which features to look at, which of those that can be cut to cut, and which of its cuts to take.
-Everything else (counting, scoring, partitioning, stopping, leaves) is the same for all forests.
-A rule holds parameters only and is shared by all threads, so its methods change nothing.
+A rule answers four questions at every node, in this order, each with the node's own stream:
+how many features to look at (which ones is then drawn uniformly), which of a feature's
+candidates to look at, which of the features that have one to cut, and which of its cuts to
+take. Everything else (counting, scoring, partitioning, stopping, leaves) is the same for all
+forests. A rule holds parameters only and is shared by all threads, so its methods change
+nothing but the draw they are given.
 """
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint8_t
 
 from mrforest._core.rng cimport Stream
+from mrforest._core.types cimport Table
+
+
+cdef struct Draw:
+    Stream stream
+    int mode                    # what the rule has decided at this node; 0 at first
+
+
+cdef struct Points:
+    # The structure points of a node, and room to mark some.
+    const Table* table
+    const int32_t* rows
+    Py_ssize_t n
+    uint8_t* marks              # n of them, all 0, to be left so
+
+
+cdef struct Range:
+    # Candidates of a feature that a rule looks at; see `is_in_range`.
+    bint is_all
+    int32_t lowest              # codes between which a numeric cut lies; none if above highest
+    int32_t highest
+    bint has_value              # whether missing may be cut off from the rest: only if both
+    bint has_missing
+    uint8_t* categories         # marks of those that an equality cut may ask for
 
 
 cdef class SplitRule:
-    # Features to look at: write them to `selected`, ascending, and return how many.
-    cdef Py_ssize_t select_features(
-        self, Py_ssize_t n_features, int32_t* selected, Stream* stream) noexcept nogil
+    cdef readonly bint looks_at_all     # whether every node looks at every feature
+    cdef readonly bint restricts        # whether restrict_cuts does anything
+
+    # How many of the features to look at, at least 1.
+    cdef Py_ssize_t count_features(self, Py_ssize_t n_features, Draw* draw) noexcept nogil
+
+    # Narrow the range, which is all candidates of the feature. `range_.categories` has room
+    # for its categories, all 0.
+    cdef void restrict_cuts(
+        self, const Points* points, Py_ssize_t feature, Range* range_, Draw* draw) noexcept nogil
 
     # The index of a feature, given the largest score of each feature that has a candidate.
     # Scores closer than `tolerance` are equal. `work` has room for n numbers.
     cdef Py_ssize_t choose_feature(
         self, const double* scores, Py_ssize_t n, double tolerance, double* work,
-        Stream* stream) noexcept nogil
+        Draw* draw) noexcept nogil
 
     # The index of a cut of that feature, given the scores of all of them.
     cdef Py_ssize_t choose_cut(
         self, const double* scores, Py_ssize_t n, double tolerance, double* work,
-        Stream* stream) noexcept nogil
+        Draw* draw) noexcept nogil

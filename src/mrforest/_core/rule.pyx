@@ -1,30 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The base of all split rules: look at every feature, take the best cut."""
+"""The base of all split rules: look at everything, take the best cut."""
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t
 
 from mrforest._core.draw cimport draw_softmax
-from mrforest._core.rng cimport Stream
 
 
 cdef class SplitRule:
     """Look at every feature and take the best cut, ties at random."""
 
-    cdef Py_ssize_t select_features(
-        self, Py_ssize_t n_features, int32_t* selected, Stream* stream
-    ) noexcept nogil:
-        cdef Py_ssize_t j
-        for j in range(n_features):
-            selected[j] = <int32_t> j
+    def __cinit__(self, *_, **__):
+        self.looks_at_all = True
+
+    cdef Py_ssize_t count_features(self, Py_ssize_t n_features, Draw* draw) noexcept nogil:
         return n_features
 
-    cdef Py_ssize_t choose_feature(
-        self, const double* scores, Py_ssize_t n, double tolerance, double* work, Stream* stream
+    cdef void restrict_cuts(
+        self, const Points* points, Py_ssize_t feature, Range* range_, Draw* draw
     ) noexcept nogil:
-        return draw_softmax(scores, n, INFINITY, tolerance, work, stream)
+        pass
+
+    cdef Py_ssize_t choose_feature(
+        self, const double* scores, Py_ssize_t n, double tolerance, double* work, Draw* draw
+    ) noexcept nogil:
+        return draw_softmax(scores, n, INFINITY, tolerance, work, &draw.stream)
 
     cdef Py_ssize_t choose_cut(
-        self, const double* scores, Py_ssize_t n, double tolerance, double* work, Stream* stream
+        self, const double* scores, Py_ssize_t n, double tolerance, double* work, Draw* draw
     ) noexcept nogil:
-        return draw_softmax(scores, n, INFINITY, tolerance, work, stream)
+        return draw_softmax(scores, n, INFINITY, tolerance, work, &draw.stream)

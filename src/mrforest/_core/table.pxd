@@ -6,17 +6,28 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from mrforest._core.types cimport Table
 
 
+cdef class Target:
+    cdef readonly Py_ssize_t n_columns
+    cdef readonly str criterion
+    cdef const int32_t[::1] y
+    cdef const int64_t[::1] mass
+    cdef const int64_t[::1] moment
+    cdef const double[::1] class_weight
+    cdef const int64_t[::1] xlogx
+    cdef object arguments               # for pickling
+
+    cdef void show(self, Table* table) noexcept
+
+
 cdef class TrainingTable:
     cdef Table view                     # pointers into the arrays below
-    cdef const uint8_t[:, ::1] narrow   # codes: one of the two
+    cdef readonly Target target
+    cdef const uint8_t[:, ::1] narrow   # codes: one of the two; or values
     cdef const uint16_t[:, ::1] wide
+    cdef const double[:, ::1] values
     cdef const int32_t[::1] n_bins
     cdef const uint8_t[::1] is_categorical
     cdef const int64_t[::1] slot
-    cdef const int32_t[::1] y
-    cdef const int64_t[::1] mass
-    cdef const double[::1] class_weight
-    cdef const int64_t[::1] xlogx
     cdef const double[::1] cuts         # thresholds of all features ...
     cdef const int64_t[::1] cuts_start  # ... and where each feature's begin
     cdef object arguments               # for pickling

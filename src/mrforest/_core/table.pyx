@@ -4,55 +4,119 @@
 import numpy as np
 
 from mrforest._core.impurity import xlogx_table
-from mrforest._core.types cimport ENTROPY, GINI
+from mrforest._core.types cimport ENTROPY, GINI, VARIANCE, Table
 
 # Larger arguments of x log x are rare and computed when they occur.
 XLOGX_TABLE_SIZE = 1 << 16
 
+MISFIT = "the arrays of a training table do not fit together"
 
-cdef class TrainingTable:
-    """Codes, classes and weights of the training rows, in canonical order.
+
+cdef class Target:
+    """What the rows are to be told by, and how much each of them counts.
 
     Parameters
     ----------
-    codes : ndarray of shape (n_rows, n_features), dtype=uint8 or uint16
     y : ndarray of shape (n_rows,), dtype=int32
-        Class codes.
+        Class codes; in regression the rank of each target among the distinct ones.
     n_classes : int
-    n_bins : ndarray of shape (n_features,), dtype=int32
-        Codes of each feature; the missing code is n_bins itself.
-    is_categorical : ndarray of shape (n_features,), dtype=bool
-    cuts, cuts_start : ndarray of float64, ndarray of int64
-        Thresholds of all features, and where each feature's begin (n_features + 1 of them).
+        Unimportant in regression.
     mass : ndarray of shape (n_rows,), dtype=int64, or None
         Positive whole numbers.
     class_weight : ndarray of shape (n_classes,), dtype=float64, or None
-    criterion : {"gini", "entropy"}
+    moment : ndarray of shape (n_rows,), dtype=int64, or None
+        Targets in fixed point, times the mass; regression only.
+    criterion : {"gini", "entropy", "variance"}
     """
 
-    def __init__(self, codes, y, n_classes, n_bins, is_categorical, cuts, cuts_start,
-                 mass, class_weight, criterion):
-        self.arguments = (codes, y, n_classes, n_bins, is_categorical, cuts, cuts_start,
-                          mass, class_weight, criterion)
-        n_rows, n_features = codes.shape
+    def __init__(self, y, n_classes, mass, class_weight, moment, criterion):
+        self.arguments = (y, n_classes, mass, class_weight, moment, criterion)
+        is_regression = criterion == "variance"
         if not (
-            n_rows == y.shape[0] and n_features == n_bins.shape[0] == is_categorical.shape[0]
-            and cuts_start.shape[0] == n_features + 1 and cuts_start[n_features] == cuts.shape[0]
-            and (codes <= n_bins).all() and y.min() >= 0 and y.max() < n_classes
-            and (mass is None or (mass.shape[0] == n_rows and mass.min() > 0))
-            and (class_weight is None or class_weight.shape[0] == n_classes)
+            len(y) > 0 and y.min() >= 0
+            and (is_regression or y.max() < n_classes)
+            and (mass is None or (mass.shape == y.shape and mass.min() > 0))
+            and (class_weight is None or class_weight.shape == (n_classes,))
+            and is_regression == (moment is not None)
+            and (moment is None or (moment.shape == y.shape and class_weight is None))
         ):
-            raise ValueError("the arrays of a training table do not fit together")
-        self.n_bins = n_bins
-        self.is_categorical = is_categorical.view(np.uint8)
-        self.slot = np.concatenate([[0], np.cumsum(n_bins.astype(np.int64) + 1)])
+            raise ValueError(MISFIT)
+        self.criterion = criterion
+        self.n_columns = 2 if is_regression else n_classes
         self.y = y
-        self.cuts = cuts
-        self.cuts_start = cuts_start
+        if mass is not None:
+            self.mass = mass
+        if class_weight is not None:
+            self.class_weight = class_weight
+        if moment is not None:
+            self.moment = moment
+        self.xlogx = xlogx_table(XLOGX_TABLE_SIZE if criterion == "entropy" else 1)
 
+    def __reduce__(self):
+        return type(self), self.arguments
+
+    def __len__(self):
+        return self.y.shape[0]
+
+    cdef void show(self, Table* table) noexcept:
+        """Set what a table knows about its target."""
+        table.n_columns = self.n_columns
+        table.y = &self.y[0]
+        table.mass = NULL if self.mass is None else &self.mass[0]
+        table.moment = NULL if self.moment is None else &self.moment[0]
+        table.class_weight = NULL if self.class_weight is None else &self.class_weight[0]
+        table.xlogx = &self.xlogx[0]
+        table.n_xlogx = self.xlogx.shape[0]
+        table.criterion = {"gini": GINI, "entropy": ENTROPY, "variance": VARIANCE}[
+            self.criterion]
+
+
+cdef class TrainingTable:
+    """The training rows, in canonical order, as codes or as values.
+
+    Parameters
+    ----------
+    target : Target
+    is_categorical : ndarray of shape (n_features,), dtype=bool
+    codes : ndarray of shape (n_rows, n_features), dtype=uint8 or uint16, or None
+    n_bins : ndarray of shape (n_features,), dtype=int32, or None
+        Codes of each feature; the missing code is n_bins itself.
+    cuts, cuts_start : ndarray of float64, ndarray of int64, or None
+        Thresholds of all features, and where each feature's begin (n_features + 1 of them).
+    values : ndarray of shape (n_rows, n_features), dtype=float64, or None
+        Numbers, category codes, NaN. Given instead of codes, n_bins, cuts.
+    """
+
+    def __init__(self, Target target, is_categorical, *, codes=None, n_bins=None, cuts=None,
+                 cuts_start=None, values=None):
+        self.arguments = (target, is_categorical, codes, n_bins, cuts, cuts_start, values)
+        rows = codes if values is None else values
+        n_rows, n_features = rows.shape
+        if not (
+            n_rows == len(target) and n_features == is_categorical.shape[0]
+            and (codes is None) != (values is None)
+            and (codes is None or (
+                n_features == n_bins.shape[0] and (codes <= n_bins).all()
+                and cuts_start.shape[0] == n_features + 1
+                and cuts_start[n_features] == cuts.shape[0]))
+        ):
+            raise ValueError(MISFIT)
+        self.target = target
+        target.show(&self.view)
+        self.is_categorical = is_categorical.view(np.uint8)
         self.view.n_rows = n_rows
         self.view.n_features = n_features
-        self.view.n_classes = n_classes
+        self.view.is_categorical = &self.is_categorical[0]
+        if values is not None:
+            self.values = values
+            self.view.X = &self.values[0, 0]
+            return
+        self.n_bins = n_bins
+        self.slot = np.concatenate([[0], np.cumsum(n_bins.astype(np.int64) + 1)])
+        self.cuts = cuts
+        self.cuts_start = cuts_start
+        self.view.n_bins = &self.n_bins[0]
+        self.view.slot = &self.slot[0]
         self.view.wide = codes.dtype == np.uint16
         if self.view.wide:
             self.wide = codes
@@ -60,22 +124,14 @@ cdef class TrainingTable:
         else:
             self.narrow = codes
             self.view.codes = &self.narrow[0, 0]
-        self.view.n_bins = &self.n_bins[0]
-        self.view.is_categorical = &self.is_categorical[0]
-        self.view.slot = &self.slot[0]
-        self.view.y = &self.y[0]
-        self.view.mass = NULL
-        if mass is not None:
-            self.mass = mass
-            self.view.mass = &self.mass[0]
-        self.view.class_weight = NULL
-        if class_weight is not None:
-            self.class_weight = class_weight
-            self.view.class_weight = &self.class_weight[0]
-        self.view.criterion = GINI if criterion == "gini" else ENTROPY
-        self.xlogx = xlogx_table(XLOGX_TABLE_SIZE if criterion == "entropy" else 1)
-        self.view.xlogx = &self.xlogx[0]
-        self.view.n_xlogx = self.xlogx.shape[0]
 
     def __reduce__(self):
-        return type(self), self.arguments
+        target, is_categorical, codes, n_bins, cuts, cuts_start, values = self.arguments
+        return rebuild, (target, is_categorical, {
+            "codes": codes, "n_bins": n_bins, "cuts": cuts, "cuts_start": cuts_start,
+            "values": values})
+
+
+def rebuild(target, is_categorical, rows):
+    """A pickled table again."""
+    return TrainingTable(target, is_categorical, **rows)

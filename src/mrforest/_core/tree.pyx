@@ -7,92 +7,179 @@ prefix of a deeper one, and does not depend on the order in which the nodes were
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
 
-from mrforest._core.leaves cimport draw_label, leaf_masses
-from mrforest._core.types cimport FEATURE_MASK, Node
+from mrforest._core.growth cimport GrownNode, Growth
+from mrforest._core.leaves cimport draw_label, leaf_masses, leaf_moments
+from mrforest._core.types cimport FEATURE_MASK, VARIANCE, Node
 
 NODE_DTYPE = np.dtype([("threshold", "f8"), ("feature", "u4"), ("child", "i4")])
 
 
-cdef dict flatten(
-    const GrownNode* grown, Py_ssize_t n_nodes, TrainingTable table,
-    const int32_t[::1] estimation, key, double label_budget
-):
-    """The arrays of a tree.
+cdef const GrownNode* with_points(Growth growth, const GrownNode* node) noexcept nogil:
+    """The node itself, or the nearest one above it that has estimation points."""
+    while node.n_estimation == 0 and node.parent >= 0:
+        node = &growth.nodes[node.parent]
+    return node
 
-    Returns
-    -------
-    dict
-        nodes : NODE_DTYPE, breadth first, see `Node` in types.pxd
-        leaf_label : uint16, the label of each leaf
-        leaf_points : uint32, estimation points of each leaf
-        leaf_start : int64, where the masses of each leaf begin, and the end
-        mass_class, mass : uint16, float32, class and mass, ascending by class in each leaf
-        structure_decrease : float64, for each feature, by how much its splits decrease the
-            impurity of the structure points
-    """
-    cdef Py_ssize_t n_leaves = (n_nodes + 1) // 2, n_classes = table.view.n_classes
-    cdef Py_ssize_t i, j, k, leaf, n_masses, capacity
-    cdef uint64_t key0 = key[0], key1 = key[1]
-    nodes = np.empty(n_nodes, dtype=NODE_DTYPE)
-    leaf_label = np.empty(n_leaves, dtype=np.uint16)
-    leaf_points = np.empty(n_leaves, dtype=np.uint32)
-    leaf_start = np.zeros(n_leaves + 1, dtype=np.int64)
-    decrease = np.zeros(table.view.n_features)
+
+cdef object breadth_first(Growth growth):
+    """Which grown node becomes node 0, 1, ..."""
+    order_ = np.empty(growth.n_nodes, dtype=np.int32)
+    cdef int32_t[::1] order = order_
+    cdef Py_ssize_t i, end = 1
+    order[0] = 0
+    for i in range(growth.n_nodes):
+        if growth.nodes[order[i]].node.child >= 0:
+            order[end] = growth.nodes[order[i]].node.child
+            order[end + 1] = order[end] + 1
+            end += 2
+    return order_
+
+
+cdef object nodes_of(Growth growth, const int32_t[::1] order):
+    """Nodes with children and leaves numbered in their new order."""
+    nodes = np.empty(growth.n_nodes, dtype=NODE_DTYPE)
     cdef Node[::1] node = nodes
-    cdef uint16_t[::1] label = leaf_label
-    cdef uint32_t[::1] points = leaf_points
-    cdef int64_t[::1] start = leaf_start
-    cdef double[::1] feature_decrease = decrease
-    cdef int32_t[::1] order = np.empty(n_nodes, dtype=np.int32)
+    cdef Py_ssize_t i, n_leaves = 0, n_children = 1
+    for i in range(growth.n_nodes):
+        node[i] = growth.nodes[order[i]].node
+        if node[i].child >= 0:
+            node[i].child = <int32_t> n_children
+            n_children += 2
+        else:
+            n_leaves += 1
+            node[i].child = <int32_t> -n_leaves
+    return nodes
+
+
+cdef dict class_leaves(Growth growth, const int32_t[::1] leaves):
+    cdef Py_ssize_t n_leaves = leaves.shape[0], n_classes = growth.table.n_columns
+    cdef Py_ssize_t i, k, n_masses = 0, room
+    cdef const GrownNode* leaf
+    cdef const GrownNode* source
+    label_ = np.empty(n_leaves, dtype=np.uint16)
+    start_ = np.zeros(n_leaves + 1, dtype=np.int64)
+    cdef uint16_t[::1] label = label_
+    cdef int64_t[::1] start = start_
     cdef int64_t[::1] counts = np.empty(n_classes, dtype=np.int64)
     cdef double[::1] masses = np.empty(n_classes)
     cdef double[::1] shares = np.empty(n_classes)
     cdef double[::1] work = np.empty(n_classes)
     # A leaf has at most as many classes as points.
-    capacity = estimation.shape[0]
-    mass_class = np.empty(capacity, dtype=np.uint16)
-    mass = np.empty(capacity, dtype=np.float32)
-    cdef uint16_t[::1] mass_class_view = mass_class
-    cdef float[::1] mass_view = mass
-
+    room = 0
+    for i in range(n_leaves):
+        room += min(with_points(growth, &growth.nodes[leaves[i]]).n_estimation, n_classes)
+    mass_class_ = np.empty(room, dtype=np.uint16)
+    mass_ = np.empty(room, dtype=np.float32)
+    cdef uint16_t[::1] mass_class = mass_class_
+    cdef float[::1] mass = mass_
     with nogil:
-        # order[i] is the grown node that becomes node i; [j:] is still to be filled.
-        order[0] = 0
-        j = 1
-        leaf = 0
-        n_masses = 0
-        for i in range(n_nodes):
-            node[i] = grown[order[i]].node
-            if node[i].child >= 0:
-                order[j] = node[i].child
-                order[j + 1] = node[i].child + 1
-                node[i].child = <int32_t> j
-                feature_decrease[node[i].feature & FEATURE_MASK] += grown[order[i]].decrease
-                j += 2
-                continue
-            node[i].child = <int32_t> (-1 - leaf)
-            points[leaf] = <uint32_t> grown[order[i]].n_estimation
+        for i in range(n_leaves):
+            leaf = &growth.nodes[leaves[i]]
+            source = with_points(growth, leaf)
             leaf_masses(
-                &table.view, &estimation[0] + grown[order[i]].first_estimation,
-                grown[order[i]].n_estimation, &counts[0], &masses[0])
-            label[leaf] = <uint16_t> draw_label(
-                &table.view, &masses[0], label_budget, key0, key1, grown[order[i]].path,
-                &shares[0], &work[0])
+                growth.table, &growth.estimation[0] + source.first_estimation,
+                source.n_estimation, &counts[0], &masses[0])
+            label[i] = <uint16_t> draw_label(
+                growth.table, &masses[0], growth.limits.label_budget, growth.key0,
+                growth.key1, leaf.path, &shares[0], &work[0])
             for k in range(n_classes):
                 if counts[k] > 0:
-                    mass_class_view[n_masses] = <uint16_t> k
-                    mass_view[n_masses] = <float> masses[k]
+                    mass_class[n_masses] = <uint16_t> k
+                    mass[n_masses] = <float> masses[k]
                     n_masses += 1
-            leaf += 1
-            start[leaf] = n_masses
+            start[i + 1] = n_masses
     return {
-        "nodes": nodes,
-        "leaf_label": leaf_label,
-        "leaf_points": leaf_points,
-        "leaf_start": leaf_start,
-        "mass_class": mass_class[:n_masses].copy(),
-        "mass": mass[:n_masses].copy(),
-        "structure_decrease": decrease,
+        "leaf_label": label_,
+        "mass_start": start_,
+        "mass_class": mass_class_[:n_masses].copy(),
+        "mass": mass_[:n_masses].copy(),
     }
+
+
+cdef dict value_leaves(Growth growth, const int32_t[::1] leaves):
+    cdef Py_ssize_t n_leaves = leaves.shape[0], i
+    cdef const GrownNode* source
+    mass_ = np.empty(n_leaves, dtype=np.int64)
+    moment_ = np.empty(n_leaves, dtype=np.int64)
+    variance_ = np.empty(n_leaves)
+    cdef int64_t[::1] mass = mass_
+    cdef int64_t[::1] moment = moment_
+    cdef double[::1] variance = variance_
+    with nogil:
+        for i in range(n_leaves):
+            source = with_points(growth, &growth.nodes[leaves[i]])
+            leaf_moments(
+                growth.table, &growth.estimation[0] + source.first_estimation,
+                source.n_estimation, &mass[i], &moment[i], &variance[i])
+    return {"leaf_mass": mass_, "leaf_moment": moment_, "leaf_variance": variance_}
+
+
+cdef object decrease_of(Growth growth, const int32_t[::1] order):
+    """For each feature, by how much its splits decrease the impurity."""
+    out = np.zeros(growth.table.n_features)
+    cdef double[::1] of_feature = out
+    cdef const GrownNode* node
+    cdef Py_ssize_t i
+    for i in range(growth.n_nodes):
+        node = &growth.nodes[order[i]]
+        if node.node.child >= 0:
+            of_feature[node.node.feature & FEATURE_MASK] += node.decrease
+    return out
+
+
+cdef object pivots_of(Growth growth, const int32_t[::1] order):
+    out = np.empty((growth.n_nodes, 2), dtype=np.int32)
+    cdef int32_t[:, ::1] pivots = out
+    cdef Py_ssize_t i
+    for i in range(growth.n_nodes):
+        pivots[i, 0] = growth.nodes[order[i]].pivots[0]
+        pivots[i, 1] = growth.nodes[order[i]].pivots[1]
+    return out
+
+
+def flatten(Growth growth):
+    """The arrays of a grown tree.
+
+    A leaf without estimation points is filled from the nearest node above that has some.
+
+    Returns
+    -------
+    dict
+        nodes : NODE_DTYPE, breadth first, see `Node` in types.pxd
+        leaf_points : uint32, estimation points of each leaf
+
+        Trees of cuts:
+        structure_decrease : float64, for each feature, by how much its splits decrease the
+            impurity of the structure points
+
+        Trees of comparisons:
+        pivots : int32 of shape (n_nodes, 2), the two rows that a split compares with
+
+        Classification:
+        leaf_label : uint16, the label of each leaf
+        mass_start : int64, where the masses of each leaf begin, and the end
+        mass_class, mass : uint16, float32, class and mass, ascending by class in each leaf
+
+        Regression:
+        leaf_mass, leaf_moment : int64, sums over the estimation points
+        leaf_variance : float64, of moment / mass
+    """
+    cdef Py_ssize_t i
+    order = breadth_first(growth)
+    nodes = nodes_of(growth, order)
+    leaves = order[nodes["child"] < 0]
+    leaf_points = np.empty(len(leaves), dtype=np.uint32)
+    cdef const int32_t[::1] leaf = leaves
+    cdef uint32_t[::1] points = leaf_points
+    for i in range(leaf.shape[0]):
+        points[i] = <uint32_t> growth.nodes[leaf[i]].n_estimation
+    tree = {"nodes": nodes, "leaf_points": leaf_points}
+    if growth.compares:
+        tree["pivots"] = pivots_of(growth, order)
+    else:
+        tree["structure_decrease"] = decrease_of(growth, order)
+    if growth.table.criterion == VARIANCE:
+        return tree | value_leaves(growth, leaves)
+    return tree | class_leaves(growth, leaves)

@@ -13,7 +13,8 @@ ctypedef fused code_t:
     uint8_t
     uint16_t
 
-# Class counts of points fit 32 bits; sums of masses (real sample weights) need 64.
+# Class counts of points fit 32 bits; sums of masses (real sample weights) and of moments
+# (targets of a regression) need 64.
 ctypedef fused count_t:
     int32_t
     int64_t
@@ -22,20 +23,23 @@ ctypedef fused count_t:
 cdef enum Criterion:
     GINI = 0
     ENTROPY = 1
+    VARIANCE = 2    # regression
 
 
 cdef struct Table:
-    # The training rows as codes, in canonical order. Everything is read only.
+    # The training rows in canonical order: as codes, or as they are. Everything is read only.
     const void* codes               # rows x features, row after row: uint16 if wide, else uint8
     bint wide
+    const double* X                 # or the values; then there are no codes, bins and slots
     Py_ssize_t n_rows
     Py_ssize_t n_features
-    Py_ssize_t n_classes
+    Py_ssize_t n_columns            # what is counted: each class; in regression mass and moment
     const int32_t* n_bins           # per feature; the missing code is n_bins, one past the values
     const uint8_t* is_categorical   # per feature
     const int64_t* slot             # per feature: its first bin in a histogram; [n_features]: total
-    const int32_t* y                # class of each row
+    const int32_t* y                # class of each row; in regression the rank of its target
     const int64_t* mass             # of each row, from real sample weights; NULL: every row is 1
+    const int64_t* moment           # of each row: target, times mass, in fixed point; or NULL
     const double* class_weight      # of each class; NULL: every class is 1
     const int64_t* xlogx            # round(x log x 2^26) of x < n_xlogx
     Py_ssize_t n_xlogx
@@ -43,9 +47,9 @@ cdef struct Table:
 
 
 cdef struct Entry:
-    # So many points of one class in one bin of a feature. A node's entries are sorted by bin.
+    # What one bin of a feature adds to one column. A node's entries are sorted by bin.
     int32_t bin
-    int32_t label
+    int32_t column
     int64_t count
 
 

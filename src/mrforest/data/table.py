@@ -21,7 +21,10 @@ from sklearn.utils.validation import validate_data
 MAX_CATEGORIES = 65_535  # binning codes them in 16 bits, beside the missing bin
 
 _CATEGORICAL = (nw.Categorical, nw.Enum)  # the latter also for ordered ones of pandas
-_CHECKS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+
+def _checks(allow_missing: bool) -> dict[str, Any]:
+    finite = "allow-nan" if allow_missing else True
+    return {"dtype": np.float64, "order": "C", "ensure_all_finite": finite}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +80,12 @@ def _listed(values: np.ndarray | None) -> list[Any] | None:
 
 
 def read_fit(
-    estimator: Any, X: Any, y: Any, categorical_features: Any = "from_dtype"
+    estimator: Any,
+    X: Any,
+    y: Any,
+    categorical_features: Any = "from_dtype",
+    *,
+    allow_missing: bool = True,
 ) -> tuple[np.ndarray, np.ndarray, Schema]:
     """Validate and read the training table; set the names and number of features.
 
@@ -93,6 +101,8 @@ def read_fit(
         "from_dtype": the columns of a categorical dtype (pandas Categorical, polars
         Categorical and Enum). None: none. Else the positions of the categorical
         columns, their names (frames only), or a boolean mask of all columns.
+    allow_missing : bool, default=True
+        Whether NaN is a missing value; else it is an error.
 
     Returns
     -------
@@ -110,7 +120,7 @@ def read_fit(
         raise ValueError(f"Input y contains NaN: {n_missing} labels are missing.")
     frame = _as_frame(X)
     if frame is None:
-        X, y = validate_data(estimator, X, y, **_CHECKS)
+        X, y = validate_data(estimator, X, y, **_checks(allow_missing))
         mask = _categorical_mask(categorical_features, [], [False] * X.shape[1])
         if not mask.any():
             return X, y, Schema((None,) * X.shape[1], _names(estimator))
@@ -121,11 +131,15 @@ def read_fit(
         check_consistent_length(frame, y)
         found = [isinstance(dtype, _CATEGORICAL) for dtype in frame.schema.values()]
         mask = _categorical_mask(categorical_features, frame.columns, found)
-    matrix, schema = _read(estimator, X if frame is None else frame, mask)
+    matrix, schema = _read(
+        estimator, X if frame is None else frame, mask, allow_missing=allow_missing
+    )
     return matrix, y, schema
 
 
-def read_predict(estimator: Any, X: Any, schema: Schema) -> np.ndarray:
+def read_predict(
+    estimator: Any, X: Any, schema: Schema, *, allow_missing: bool = True
+) -> np.ndarray:
     """Validate and read a table whose columns are those seen at `fit`.
 
     Parameters
@@ -136,6 +150,8 @@ def read_predict(estimator: Any, X: Any, schema: Schema) -> np.ndarray:
         The table, of any library: categories are compared by value.
     schema : Schema
         What `read_fit` learned.
+    allow_missing : bool, default=True
+        As in `read_fit`.
 
     Returns
     -------
@@ -147,8 +163,8 @@ def read_predict(estimator: Any, X: Any, schema: Schema) -> np.ndarray:
     if frame is not None:
         native = frame.to_native()
         validate_data(estimator, native, reset=False, skip_check_array=True)
-        return _read(estimator, frame, mask, schema)[0]
-    X = validate_data(estimator, X, reset=False, **_CHECKS)
+        return _read(estimator, frame, mask, schema, allow_missing=allow_missing)[0]
+    X = validate_data(estimator, X, reset=False, **_checks(allow_missing))
     for j, values in enumerate(schema.categories):
         # A number equals no text: without this every row would pass as unseen.
         if values is not None and len(values) and values.dtype.kind not in "biuf":
@@ -156,7 +172,9 @@ def read_predict(estimator: Any, X: Any, schema: Schema) -> np.ndarray:
                 f"X must be a data frame: the categories of feature {j} seen at fit "
                 f"are not numbers ({values[0]!r}, ...), and an array holds only those."
             )
-    return _read(estimator, X, mask, schema)[0] if mask.any() else X
+    if not mask.any():
+        return X
+    return _read(estimator, X, mask, schema, allow_missing=allow_missing)[0]
 
 
 def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
@@ -204,7 +222,12 @@ def _categorical_mask(
 
 
 def _read(
-    estimator: Any, table: Any, mask: np.ndarray, schema: Schema | None = None
+    estimator: Any,
+    table: Any,
+    mask: np.ndarray,
+    schema: Schema | None = None,
+    *,
+    allow_missing: bool,
 ) -> tuple[np.ndarray, Schema]:
     """Read column by column into a new matrix; learn the schema if there is none."""
     # Order F, because strided writes are slow; check_array copies to order C, once.
@@ -220,7 +243,8 @@ def _read(
         else:
             matrix[:, j] = column if is_array else _numbers(column, label, schema)
     # No rows, no columns, infinity: a frame gets the same errors as an array.
-    matrix = check_array(matrix, **_CHECKS, input_name="X", estimator=estimator)
+    checks = _checks(allow_missing)
+    matrix = check_array(matrix, **checks, input_name="X", estimator=estimator)
     return matrix, Schema(tuple(categories), _names(estimator))
 
 

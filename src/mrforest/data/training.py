@@ -17,6 +17,43 @@ MAX_POINTS = 2**31 - 1
 
 
 @dataclass(frozen=True)
+class Classes:
+    """What a classifier is to tell: class codes of the rows.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_rows,), dtype=int32
+    n_classes : int
+    weight : ndarray of shape (n_classes,), dtype=float64, or None
+    criterion : {"gini", "entropy"}
+    """
+
+    codes: NDArray[np.int32]
+    n_classes: int
+    weight: NDArray[np.float64] | None
+    criterion: str
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a regressor is to tell: finite numbers, one a row."""
+
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Targets in fixed point: a mean of the engine times `unit`, plus `centre`.
+
+    In terms of `span`, a power of two, targets lie between -1 and 1 about the centre.
+    """
+
+    centre: float
+    unit: float
+    span: float
+
+
+@dataclass(frozen=True)
 class TrainingSet:
     """What every tree of a forest is grown from.
 
@@ -24,48 +61,64 @@ class TrainingSet:
     ----------
     table : TrainingTable
         Distinct rows, in canonical order.
+    is_categorical : ndarray of shape (n_features,), dtype=bool
+        Kinds of its columns.
+    values : ndarray of shape (n_rows, n_features), dtype=float64, or None
+        Its rows, if they are not coded.
+    row_origin : ndarray of shape (n_rows,), dtype=int32
+        The row of the user's table that each of its rows came from.
     points : ndarray of shape (n_points,), dtype=int32
         The row of ``table`` that each point stands in. A row of whole-number weight w
         is w points.
-    origin : ndarray of shape (n_points,), dtype=int32
-        The row of the user's table that each point came from.
     mass_unit : float
         What leaf masses are multiplied by, a power of two: 1 for points, for real
         sample weights such that their mean is about 1.
+    scale : Scale or None
+        Of the targets of a regression.
     """
 
     table: _core.TrainingTable
+    is_categorical: NDArray[np.bool_]
+    values: NDArray[np.float64] | None
+    row_origin: NDArray[np.int32]
     points: NDArray[np.int32]
-    origin: NDArray[np.int32]
     mass_unit: float
+    scale: Scale | None
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.is_categorical)
+
+    @property
+    def origin(self) -> NDArray[np.int32]:
+        """The row of the user's table that each point came from."""
+        return self.row_origin[self.points]
 
 
 def prepare(
     X: NDArray[np.float64],
-    y: NDArray[np.int32],
+    target: Classes | Numbers,
     *,
-    n_classes: int,
     n_categories: NDArray[np.int32],
-    max_bins: int | Literal["exact"],
+    max_bins: int | Literal["exact"] | None,
     sample_weight: NDArray[np.float64] | None,
-    class_weight: NDArray[np.float64] | None,
-    criterion: str,
+    keep_order: bool = False,
 ) -> TrainingSet:
     """Code the rows and put them in an order that does not depend on the given one.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features), dtype=float64
-    y : ndarray of shape (n_rows,), dtype=int32
-        Class codes.
-    n_classes : int
+    target : Classes or Numbers
     n_categories : ndarray of shape (n_features,), dtype=int32
         -1 for a numeric feature.
-    max_bins : int or "exact"
+    max_bins : int, "exact" or None
+        None: the rows are not coded, trees see their values.
     sample_weight : ndarray of shape (n_rows,), dtype=float64, or None
         Finite, not negative, not all 0.
-    class_weight : ndarray of shape (n_classes,), dtype=float64, or None
-    criterion : {"gini", "entropy"}
+    keep_order : bool, default=False
+        Leave the rows in the given order.
 
     Returns
     -------
@@ -83,34 +136,110 @@ def prepare(
         else:
             mass, mass_unit = as_mass(sample_weight)
         if len(rows) < len(X):
-            X, y = X[rows], y[rows]
+            X = X[rows]
 
-    binning = find_bins(X, n_categories, max_bins, repetitions)
-    codes = binning.encode(X)
-    # Rows of equal fingerprint are equal rows (or one pair in 2^64): any order of them
-    # will do.
-    fingerprints = _core.fingerprints(codes, y)
-    if mass is None:
-        order = np.argsort(fingerprints, kind="stable")
+    y, moment, scale = read_target(target, rows, repetitions, mass)
+    if max_bins is None:
+        # -0 is 0 and NaN is NaN, whatever their bits.
+        X = np.where(np.isnan(X), np.nan, X) + 0.0
+        cells, coded = X.view(np.uint64), {}
     else:
-        order = np.lexsort((mass, fingerprints))
-        mass = mass[order]
+        binning = find_bins(X, n_categories, max_bins, repetitions)
+        cells = binning.encode(X)
+        coded = {
+            "n_bins": binning.n_bins,
+            "cuts": binning.cuts,
+            "cuts_start": binning.cuts_start,
+        }
+    order = rows_in_order(cells, y, mass, keep_order=keep_order)
+    values = X[order] if max_bins is None else None
     points = np.arange(len(order), dtype=np.int32)
     if repetitions is not None:
         points = np.repeat(points, repetitions[order])
     table = _core.TrainingTable(
-        codes[order],
-        y[order],
-        n_classes,
-        binning.n_bins,
-        binning.is_categorical,
-        binning.cuts,
-        binning.cuts_start,
-        mass,
-        class_weight,
-        criterion,
+        _core.Target(
+            y[order],
+            target.n_classes if isinstance(target, Classes) else 0,
+            None if mass is None else mass[order],
+            target.weight if isinstance(target, Classes) else None,
+            None if moment is None else moment[order],
+            target.criterion if isinstance(target, Classes) else "variance",
+        ),
+        n_categories >= 0,
+        **({"values": values} if values is not None else {"codes": cells[order]}),
+        **coded,
     )
-    return TrainingSet(table, points, rows[order][points].astype(np.int32), mass_unit)
+    return TrainingSet(
+        table,
+        n_categories >= 0,
+        values,
+        rows[order].astype(np.int32),
+        points,
+        mass_unit,
+        scale,
+    )
+
+
+def rows_in_order(
+    cells: NDArray[np.unsignedinteger],
+    y: NDArray[np.int32],
+    mass: NDArray[np.int64] | None,
+    *,
+    keep_order: bool,
+) -> NDArray[np.int64]:
+    """Return the canonical order: by a fingerprint of what each row says.
+
+    Rows of equal fingerprint are equal rows (or one pair in 2^64): any order of them
+    will do.
+    """
+    if keep_order:
+        return np.arange(len(cells))
+    fingerprints = _core.fingerprints(cells, y)
+    if mass is None:
+        return np.argsort(fingerprints, kind="stable")
+    return np.lexsort((mass, fingerprints))
+
+
+def read_target(
+    target: Classes | Numbers,
+    rows: NDArray[np.int64],
+    repetitions: NDArray[np.int64] | None,
+    mass: NDArray[np.int64] | None,
+) -> tuple[NDArray[np.int32], NDArray[np.int64] | None, Scale | None]:
+    """Return classes, or ranks, moments and scale, of those rows that count."""
+    if isinstance(target, Classes):
+        return target.codes[rows], None, None
+    values = target.values[rows]
+    ranks = np.unique(values, return_inverse=True)[1].astype(np.int32)
+    n_points = len(values) if repetitions is None else int(repetitions.sum())
+    moment, scale = fixed_point(values, mass, n_points)
+    return ranks, moment, scale
+
+
+def fixed_point(
+    values: NDArray[np.float64], mass: NDArray[np.int64] | None, n_points: int
+) -> tuple[NDArray[np.int64], Scale]:
+    """Targets, times their mass, as whole numbers whose sums stay below 2^61, bags included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> moment, scale = fixed_point(np.array([1.0, 2.0, 4.0]), None, 3)
+    >>> (moment * scale.unit + scale.centre).tolist()
+    [1.0, 2.0, 4.0]
+    """
+    lowest, highest = float(values.min()), float(values.max())
+    centre = lowest / 2 + highest / 2
+    exponent = math.frexp(max(highest - centre, centre - lowest))[1]
+    span = math.ldexp(1.0, exponent)
+    if mass is None:
+        shift = 61 - n_points.bit_length() - exponent
+        moment = np.rint(np.ldexp(values - centre, shift))
+        return moment.astype(np.int64), Scale(centre, math.ldexp(1.0, -shift), span)
+    shift = 54 - exponent
+    weight = np.ldexp(mass.astype(np.float64), -51)
+    moment = np.rint(np.ldexp(weight * (values - centre), shift))
+    return moment.astype(np.int64), Scale(centre, math.ldexp(1.0, 51 - shift), span)
 
 
 def as_repetitions(sample_weight: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -1,42 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all forest classifiers share: fit, predict, warm start, importances.
+"""What all forests share: fit, warm start, growing, looking inside.
 
-A forest is a split rule, a sampler and a few options. A subclass says which:
+A forest is a sampler, a way to grow a tree, and a few options. A subclass says which:
 
-- `BaseForestClassifier`
-    - `MultinomialForestClassifier` in multinomial.py
+- `BaseForest`
+    - `BaseForestClassifier` in _classifier.py
+    - `BaseForestRegressor` in _regressor.py
 """
 
 from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from mrforest import _core
 from mrforest._progress import progress_bar
 from mrforest.data.table import Schema, read_fit, read_predict
-from mrforest.data.training import MAX_POINTS, TrainingSet, prepare
+from mrforest.data.training import (
+    MAX_POINTS,
+    Classes,
+    Numbers,
+    TrainingSet,
+    prepare,
+)
 from mrforest.forests._flat import FlatForest
 from mrforest.forests._sampling import Sampler, seed_from, tree_key
-from mrforest.forests._target import (
-    read_class_weight,
-    read_classes,
-    read_sample_weight,
-)
+from mrforest.forests._target import read_sample_weight
 from mrforest.forests._tree import Tree
 from mrforest.forests._validation import CallbackSupportMixin, fit_context
 
-# What reading a table sets on an estimator
-COLUMNS = ("n_features_in_", "feature_names_in_")
+# (table, structure, estimation, key, limits) -> arrays of a tree
+Grower = Callable[..., dict[str, NDArray[Any]]]
 
 
 class Batch(NamedTuple):
@@ -47,25 +51,66 @@ class Batch(NamedTuple):
     origin: NDArray[np.int32]  # the user's row of each training point
 
 
-class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
+class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
     """A forest of trees grown by the compiled engine."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
     # Fitted
-    _forest: FlatForest
+    _forest: Any
     _seed: int
     _schema: Schema
     _batches: list[Batch]
     _structure_decrease: NDArray[np.float64]
 
-    @abstractmethod
-    def _rule(self) -> _core.SplitRule:
-        """Return the split rule."""
+    # ---- what a subclass says -------------------------------------------------------
 
     @abstractmethod
     def _sampler(self) -> Sampler:
         """Return what draws structure and estimation points."""
+
+    def _rule(self, n_features: int) -> _core.SplitRule:
+        """Return the split rule, if trees grow by one."""
+        raise NotImplementedError(f"{type(self).__name__} has no split rule")
+
+    def _grower(self, training: TrainingSet) -> Grower:
+        """Return what grows a tree."""
+        return partial(_core.grow_tree, rule=self._rule(training.n_features))
+
+    def _limits(self, interrupt: NDArray[np.uint8]) -> _core.Limits:
+        """Return how far trees grow."""
+        return _core.Limits(
+            min_leaf=min(self.min_samples_leaf, MAX_POINTS),
+            has_floor=self.leaf_rule == "floor",
+            max_depth=min(self.max_depth or MAX_POINTS, MAX_POINTS),
+            min_weight=self.min_weight_fraction_leaf,
+            label_budget=self._label_budget(),
+            interrupt=interrupt,
+        )
+
+    def _label_budget(self) -> float:
+        """Budget of the label draw; majority unless a forest says otherwise."""
+        return np.inf
+
+    def _max_bins(self) -> Any:
+        """Bins of a feature; None: trees look at values, not codes."""
+        return self.max_bins
+
+    @abstractmethod
+    def _read_target(
+        self, y: NDArray[Any], weights: NDArray[np.float64] | None
+    ) -> tuple[Classes | Numbers, dict[str, Any]]:
+        """Return the target for the engine, and attributes to set when fit is done."""
+
+    @abstractmethod
+    def _check_same_target(self, attributes: dict[str, Any]) -> None:
+        """Complain if a warm start changes the question."""
+
+    @abstractmethod
+    def _flat(
+        self, grown: list[dict[str, NDArray[Any]]], training: TrainingSet
+    ) -> FlatForest:
+        """Return grown trees in the arrays of a fitted forest."""
 
     # ---- fit ------------------------------------------------------------------------
 
@@ -78,11 +123,11 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         X : array-like or data frame of shape (n_samples, n_features)
             NumPy array, pandas or polars frame. NaN is a missing value.
         y : array-like of shape (n_samples,)
-            Class labels: numbers, strings or booleans.
+            Class labels (numbers, strings or booleans), or the numbers of a regression.
         sample_weight : array-like of shape (n_samples,), default=None
             Whole numbers repeat rows (0 removes them), as if the rows stood in the
             table so many times; classes and categories are read from all rows. Any
-            other weights multiply a row's part in class counts; the row stays one
+            other weights multiply a row's part in counts and means; the row stays one
             point for `min_samples_leaf`.
 
         Returns
@@ -90,50 +135,80 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         self : estimator
             The fitted forest. It does not depend on the order of the rows.
         """
-        known = {n: v for n, v in vars(self).items() if n in COLUMNS}
+        before = dict(vars(self))
         try:
             return self._fit(X, y, sample_weight)
         except BaseException:
-            # read_fit has set these; an error leaves the forest that was there before.
-            for name in COLUMNS:
-                self.__dict__.pop(name, None)
-            self.__dict__.update(known)
+            # An error, or Ctrl-C, leaves the forest that was there before.
+            vars(self).clear()
+            vars(self).update(before)
             raise
 
+    def _read_table(self, X: Any, y: Any) -> tuple[Any, Any, Schema]:
+        return read_fit(
+            self, X, y, self.categorical_features, allow_missing=self._allows_missing()
+        )
+
+    def _allows_missing(self) -> bool:
+        """Whether NaN is a missing value; else it is an error."""
+        return True
+
+    def _prepare(
+        self,
+        X: NDArray[np.float64],
+        target: Classes | Numbers,
+        schema: Schema,
+        weights: NDArray[np.float64] | None,
+    ) -> TrainingSet:
+        return prepare(
+            X,
+            target,
+            n_categories=schema.n_categories,
+            max_bins=self._max_bins(),
+            sample_weight=weights,
+        )
+
     def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
-        X, y, schema = read_fit(self, X, y, self.categorical_features)
-        classes, codes = read_classes(y)
+        X, y, schema = self._read_table(X, y)
+        weights = read_sample_weight(sample_weight, X)
+        target, attributes = self._read_target(y, weights)
         more = self.warm_start and hasattr(self, "_forest")
         if more:
-            self._check_same_problem(classes, schema)
-        weights = read_sample_weight(sample_weight, X)
-        training = prepare(
-            X,
-            codes,
-            n_classes=len(classes),
-            n_categories=schema.n_categories,
-            max_bins=self.max_bins,
-            sample_weight=weights,
-            class_weight=read_class_weight(self.class_weight, classes, codes, weights),
-            criterion=self.criterion,
-        )
+            self._check_same_target(attributes)
+            self._check_same_problem(schema)
+        training = self._prepare(X, target, schema, weights)
         seed = self._seed if more else seed_from(self.random_state)
         first = len(self._forest) if more else 0
         grown = self._grow(training, seed, first)
 
         if grown:
-            forest = FlatForest.from_trees(grown)
-            decrease = self._structure_decrease if more else np.zeros(X.shape[1])
-            for tree in grown:  # one by one: the same sum, warm or cold
-                decrease = decrease + tree["structure_decrease"]
-            self._forest = FlatForest.join(self._forest, forest) if more else forest
-            self._structure_decrease = decrease
+            flat = self._flat(grown, training)
+            self._forest = flat.join([self._forest, flat]) if more else flat
+            self._add_decreases(grown, X.shape[1], training, more=more)
             self._remember(first, training.origin)
         self._seed = seed
         self._schema = schema
-        self.classes_ = classes
-        self.n_classes_ = len(classes)
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        self._finish(X, y)
         return self
+
+    def _finish(self, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+        """Do what remains when the trees are there."""
+
+    def _add_decreases(
+        self,
+        grown: list[dict[str, NDArray[Any]]],
+        n_features: int,
+        training: TrainingSet,
+        *,
+        more: bool,
+    ) -> None:
+        total = self._structure_decrease if more else np.zeros(n_features)
+        unit = 1.0 if training.scale is None else training.scale.unit
+        for tree in grown:  # one by one: the same sum, warm or cold
+            total = total + tree["structure_decrease"] * unit * unit
+        self._structure_decrease = total
 
     def _remember(self, first: int, origin: NDArray[np.int32]) -> None:
         """Keep what is needed to draw the points of these trees again."""
@@ -142,13 +217,8 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
             origin = earlier[-1].origin  # a warm start on the same rows: one copy
         self._batches = [*earlier, Batch(first, self._sampler(), origin)]
 
-    def _check_same_problem(self, classes: NDArray[Any], schema: Schema) -> None:
+    def _check_same_problem(self, schema: Schema) -> None:
         """Warm start adds trees to a forest; they must answer the same question."""
-        if not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"warm_start=True: y has the classes {classes}, the forest has "
-                f"{self.classes_}; they must be the same"
-            )
         if schema != self._schema:
             raise ValueError(
                 "warm_start=True: X has other columns or categories than in the first "
@@ -172,15 +242,9 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         interrupt = np.zeros(1, dtype=np.uint8)
         arguments = {
             "training": training,
-            "rule": self._rule(),
             "sampler": self._sampler(),
-            "options": {
-                "min_leaf": min(self.min_samples_leaf, MAX_POINTS),
-                "has_floor": self.leaf_rule == "floor",
-                "max_depth": min(self.max_depth or MAX_POINTS, MAX_POINTS),
-                "label_budget": self._label_budget(),
-                "interrupt": interrupt,
-            },
+            "limits": self._limits(interrupt),
+            "grower": self._grower(training),
         }
         keys = [tree_key(seed, tree) for tree in range(first, self.n_estimators)]
         # Threads by default, because growing does not hold the GIL; any joblib backend
@@ -193,10 +257,6 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         except BaseException:  # Ctrl-C, or what a callback raises
             interrupt[0] = 1  # threads look at it before every node
             raise
-
-    def _label_budget(self) -> float:
-        """Budget of the label draw; majority unless a forest says otherwise."""
-        return np.inf
 
     def _watch(self, trees: Iterator[Any], n_trees: int) -> Iterator[Any]:
         """Pass trees on, telling callbacks and the progress bar."""
@@ -215,63 +275,13 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         if context is not None:
             context.call_on_fit_task_end(estimator=self)
 
-    # ---- predict --------------------------------------------------------------------
+    # ---- rows through the trees -----------------------------------------------------
 
     def _read(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        return read_predict(self, X, self._schema)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class probabilities: shares of votes, or mean shares of the leaves.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            The same bits for any `n_jobs`. Columns are in the order of `classes_`.
-        """
-        scores: NDArray[np.float64] = self._scores(X) / len(self._forest)
-        return scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class; of equal ones the first in `classes_`.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        scores = self._scores(X)
-        labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
-        return labels
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Logarithm of `predict_proba`; -inf where no tree gives a class a chance.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def _scores(self, X: Any) -> NDArray[Any]:
-        if self.voting not in ("hard", "soft"):
-            raise ValueError(f"voting={self.voting!r} must be 'hard' or 'soft'")
-        X = self._read(X)
-        if self.voting == "hard":
-            return self._forest.votes(X, self.n_classes_, self.n_jobs)
-        return self._forest.shares(X, self.n_classes_, self.n_jobs)
+        return read_predict(
+            self, X, self._schema, allow_missing=self._allows_missing()
+        )
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Node number of the leaf that each row falls into, in each tree.
@@ -307,14 +317,15 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
 
     # ---- look inside ----------------------------------------------------------------
 
+    @abstractmethod
+    def _tree(self, flat: Any) -> Tree:
+        """Return a view of a single tree."""
+
     @property
     def estimators_(self) -> list[Tree]:
         """The trees, as views of the forest's arrays that predict by themselves."""
         check_is_fitted(self)
-        return [
-            Tree(self._forest[i], self._schema, self.classes_, self.voting)
-            for i in range(len(self._forest))
-        ]
+        return [self._tree(self._forest[i]) for i in range(len(self._forest))]
 
     @property
     def n_leaves_(self) -> NDArray[np.int64]:
@@ -327,30 +338,6 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
         """Depth of each tree; a tree that is one leaf has 0."""
         check_is_fitted(self)
         return np.maximum.reduceat(self._forest.depths(), self._forest.tree_start[:-1])
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Decrease of the Gini impurity, measured on the estimation points.
-
-        The points that choose a split do not measure it, and the impurity is estimated
-        without bias from the size of a node. So, without weights, a feature that says
-        nothing about the class has an expected decrease of 0, whatever its number of
-        values; it may come out negative. Decreases are divided by the sum of their
-        absolute values. Weights, and repeated rows, bring some bias back.
-        """
-        check_is_fitted(self)
-        decrease = _core.estimation_decrease(
-            self._forest.nodes,
-            self._forest.tree_start,
-            self._forest.leaf_offset,
-            self._forest.leaf_points,
-            self._forest.mass_start,
-            self._forest.mass_class,
-            self._forest.mass,
-            self.n_classes_,
-            self.n_features_in_,
-        )
-        return shares_of(decrease)
 
     @property
     def structure_importances_(self) -> NDArray[np.float64]:
@@ -367,7 +354,7 @@ class BaseForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator,
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = self._allows_missing()
         return tags
 
 
@@ -375,28 +362,25 @@ def grow_one(
     key: NDArray[np.uint64],
     *,
     training: TrainingSet,
-    rule: _core.SplitRule,
     sampler: Sampler,
-    options: dict[str, Any],
+    grower: Grower,
+    limits: _core.Limits,
 ) -> dict[str, NDArray[Any]]:
     """One tree, from its key."""
     structure, estimation = sampler(key, len(training.points))
-    tree = _core.grow_tree(
+    return grower(
         training.table,
-        rule,
         training.points[structure],
-        training.points[estimation],
+        None if estimation is None else training.points[estimation],
         key,
-        **options,
+        limits,
     )
-    tree["mass"] *= np.float32(training.mass_unit)  # a power of two: exact
-    return tree
 
 
 def shares_of(decrease: NDArray[np.float64]) -> NDArray[np.float64]:
     """Divide decreases of impurity by the sum of their sizes, unless all are 0."""
     total = np.abs(decrease).sum()
-    if total <= 1e-12:  # rounding
+    if not total > 0:
         return np.zeros_like(decrease)
     shares: NDArray[np.float64] = decrease / total
     return shares

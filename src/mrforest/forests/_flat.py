@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A fitted forest as a few flat arrays, and how rows go through them."""
+"""A fitted forest as a few flat arrays, and how rows go through them.
+
+- `FlatForest`: nodes and leaves, whatever is in the leaves
+    - `ClassForest`: class masses and a label in each leaf
+    - `ValueForest`: a number in each leaf
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -42,16 +47,8 @@ class FlatForest:
         First node of each tree, and the end.
     leaf_offset : ndarray of shape (n_trees + 1,), dtype=int64
         First leaf of each tree, and the end.
-    leaf_label : ndarray of shape (n_leaves,), dtype=uint16
-        Class code drawn once, at fit.
     leaf_points : ndarray of shape (n_leaves,), dtype=uint32
         Estimation points.
-    mass_start : ndarray of shape (n_leaves + 1,), dtype=int64
-        First mass of each leaf, and the end.
-    mass_class : ndarray of uint16
-        Class of each mass, ascending in a leaf; only classes that occur.
-    mass : ndarray of float32
-        Weight of the estimation points of that class.
     has_equality : bool
         Whether any node is an equality cut; rows walk faster if none is.
     """
@@ -59,69 +56,70 @@ class FlatForest:
     nodes: NDArray[np.void]
     tree_start: NDArray[np.int64]
     leaf_offset: NDArray[np.int64]
-    leaf_label: NDArray[np.uint16]
     leaf_points: NDArray[np.uint32]
-    mass_start: NDArray[np.int64]
-    mass_class: NDArray[np.uint16]
-    mass: NDArray[np.float32]
     has_equality: bool = field(init=False)
+
+    # Arrays that say where something begins, and the end; others are just laid end to
+    # end when trees are put together.
+    STARTS: ClassVar[set[str]] = {"tree_start", "leaf_offset"}
 
     def __post_init__(self) -> None:
         found = bool((self.nodes["feature"] & EQUALITY).any())
         object.__setattr__(self, "has_equality", found)
 
     @classmethod
-    def from_trees(cls, trees: Sequence[dict[str, NDArray[Any]]]) -> FlatForest:
-        """Join trees as `grow_tree` returns them."""
-        mass_offset = ends([len(tree["mass"]) for tree in trees])
-        return cls(
-            nodes=np.concatenate([tree["nodes"] for tree in trees]),
-            tree_start=ends([len(tree["nodes"]) for tree in trees]),
-            leaf_offset=ends([len(tree["leaf_label"]) for tree in trees]),
-            leaf_label=np.concatenate([tree["leaf_label"] for tree in trees]),
-            leaf_points=np.concatenate([tree["leaf_points"] for tree in trees]),
-            mass_start=np.concatenate(
-                [
-                    tree["leaf_start"][:-1] + start
-                    for tree, start in zip(trees, mass_offset, strict=False)
-                ]
-                + [mass_offset[-1:]]
-            ),
-            mass_class=np.concatenate([tree["mass_class"] for tree in trees]),
-            mass=np.concatenate([tree["mass"] for tree in trees]),
-        )
+    def from_tree(cls, tree: dict[str, NDArray[Any]]) -> Self:
+        """One tree, as the engine gives it, as a forest."""
+        sizes = {
+            "tree_start": np.array([0, len(tree["nodes"])]),
+            "leaf_offset": np.array([0, len(tree["leaf_points"])]),
+        }
+        return cls(**{name: {**tree, **sizes}[name] for name in cls.names()})
 
     @classmethod
-    def join(cls, first: FlatForest, second: FlatForest) -> FlatForest:
-        """Trees of the first, then of the second."""
-        starts = {"tree_start", "leaf_offset", "mass_start"}
-        arrays: dict[str, Any] = {}
-        for name in [part.name for part in fields(cls) if part.init]:
-            parts = [getattr(first, name), getattr(second, name)]
-            if name in starts:
-                parts = [parts[0], parts[1][1:] + parts[0][-1]]
+    def names(cls) -> list[str]:
+        """Names of the arrays."""
+        return [part.name for part in fields(cls) if part.init]
+
+    @classmethod
+    def join(cls, forests: Sequence[Self]) -> Self:
+        """Trees of the first, then of the second, and so on."""
+        return cls(**cls._joined(forests))
+
+    @classmethod
+    def _joined(
+        cls, forests: Sequence[Self], without: Container[str] = ()
+    ) -> dict[str, NDArray[Any]]:
+        arrays = {}
+        for name in cls.names():
+            if name in without:
+                continue
+            parts = [getattr(forest, name) for forest in forests]
+            if name in cls.STARTS:
+                ends = itertools.accumulate((p[-1] for p in parts), initial=0)
+                parts = [
+                    parts[0][:1],
+                    *(p[1:] + end for p, end in zip(parts, ends, strict=False)),
+                ]
             arrays[name] = np.concatenate(parts)
-        return cls(**arrays)
+        return arrays
 
     def __len__(self) -> int:
         return len(self.tree_start) - 1
 
-    def __getitem__(self, tree: int) -> FlatForest:
+    def __getitem__(self, tree: int) -> Self:
         """One tree as a forest of its own; its arrays are views."""
+        return type(self)(**self._arrays_of(tree))
+
+    def _arrays_of(self, tree: int) -> dict[str, NDArray[Any]]:
         nodes = slice(*self.tree_start[tree : tree + 2])
         leaves = slice(*self.leaf_offset[tree : tree + 2])
-        mass_start = self.mass_start[leaves.start : leaves.stop + 1]
-        masses = slice(mass_start[0], mass_start[-1])
-        return FlatForest(
-            nodes=self.nodes[nodes],
-            tree_start=np.array([0, nodes.stop - nodes.start]),
-            leaf_offset=np.array([0, leaves.stop - leaves.start]),
-            leaf_label=self.leaf_label[leaves],
-            leaf_points=self.leaf_points[leaves],
-            mass_start=mass_start - mass_start[0],
-            mass_class=self.mass_class[masses],
-            mass=self.mass[masses],
-        )
+        return {
+            "nodes": self.nodes[nodes],
+            "tree_start": np.array([0, nodes.stop - nodes.start]),
+            "leaf_offset": np.array([0, leaves.stop - leaves.start]),
+            "leaf_points": self.leaf_points[leaves],
+        }
 
     # ---- shape of the trees ---------------------------------------------------------
 
@@ -183,6 +181,42 @@ class FlatForest:
         ones = np.ones(len(at[0]), dtype=np.int64)
         return sparse.csr_matrix((ones, at), shape=(len(leaves), len(self.nodes)))
 
+
+@dataclass(frozen=True)
+class ClassForest(FlatForest):
+    """A forest whose leaves hold classes.
+
+    Attributes
+    ----------
+    leaf_label : ndarray of shape (n_leaves,), dtype=uint16
+        Class code drawn once, at fit.
+    mass_start : ndarray of shape (n_leaves + 1,), dtype=int64
+        First mass of each leaf, and the end.
+    mass_class : ndarray of uint16
+        Class of each mass, ascending in a leaf; only classes that occur.
+    mass : ndarray of float32
+        Weight of the estimation points of that class.
+    """
+
+    leaf_label: NDArray[np.uint16]
+    mass_start: NDArray[np.int64]
+    mass_class: NDArray[np.uint16]
+    mass: NDArray[np.float32]
+
+    STARTS: ClassVar[set[str]] = {*FlatForest.STARTS, "mass_start"}
+
+    def _arrays_of(self, tree: int) -> dict[str, NDArray[Any]]:
+        leaves = slice(*self.leaf_offset[tree : tree + 2])
+        mass_start = self.mass_start[leaves.start : leaves.stop + 1]
+        masses = slice(mass_start[0], mass_start[-1])
+        return {
+            **super()._arrays_of(tree),
+            "leaf_label": self.leaf_label[leaves],
+            "mass_start": mass_start - mass_start[0],
+            "mass_class": self.mass_class[masses],
+            "mass": self.mass[masses],
+        }
+
     def votes(
         self, X: NDArray[np.float64], n_classes: int, n_jobs: int | None
     ) -> NDArray[np.int32]:
@@ -225,10 +259,82 @@ class FlatForest:
         in_blocks(block, len(X), len(self), n_jobs)
         return out
 
+    def estimation_decrease(self, n_classes: int, n_features: int) -> NDArray[Any]:
+        """Decrease of the Gini impurity of the estimation points, by feature."""
+        return _core.estimation_decrease(
+            self.nodes,
+            self.tree_start,
+            self.leaf_offset,
+            self.leaf_points,
+            self.mass_start,
+            self.mass_class,
+            self.mass,
+            n_classes,
+            n_features,
+        )
 
-def ends(lengths: Iterable[int]) -> NDArray[np.int64]:
-    """Where parts of these lengths begin when laid end to end, and the end."""
-    return np.concatenate([[0], np.cumsum(list(lengths))]).astype(np.int64)
+
+@dataclass(frozen=True)
+class ValueForest(FlatForest):
+    """A forest whose leaves hold numbers.
+
+    Attributes
+    ----------
+    leaf_value : ndarray of shape (n_leaves,), dtype=float64
+        Mean target of the estimation points.
+    leaf_deviation : ndarray of shape (n_leaves,), dtype=float64
+        Standard deviation of their targets.
+    leaf_mass : ndarray of shape (n_leaves,), dtype=float64
+        Their weight.
+    """
+
+    leaf_value: NDArray[np.float64]
+    leaf_deviation: NDArray[np.float64]
+    leaf_mass: NDArray[np.float64]
+
+    def _arrays_of(self, tree: int) -> dict[str, NDArray[Any]]:
+        leaves = slice(*self.leaf_offset[tree : tree + 2])
+        return {
+            **super()._arrays_of(tree),
+            "leaf_value": self.leaf_value[leaves],
+            "leaf_deviation": self.leaf_deviation[leaves],
+            "leaf_mass": self.leaf_mass[leaves],
+        }
+
+    def values(self, X: NDArray[np.float64], n_jobs: int | None) -> NDArray[np.float64]:
+        """Values of the leaves, summed over trees in their order."""
+        out = np.zeros(len(X))
+
+        def block(rows: slice) -> None:
+            _core.add_values(
+                X[rows],
+                self.nodes,
+                self.tree_start,
+                self.has_equality,
+                self.leaf_offset,
+                self.leaf_value,
+                out[rows],
+            )
+
+        in_blocks(block, len(X), len(self), n_jobs)
+        return out
+
+    def estimation_decrease(self, n_features: int) -> NDArray[Any]:
+        """Decrease of the variance of the estimation points, by feature, scaled."""
+        centre = np.median(self.leaf_value)
+        # Squares of targets may be out of range; of their ratio to the largest not.
+        size = max(np.abs(self.leaf_value - centre).max(), self.leaf_deviation.max())
+        size = size if size > 0 else 1.0
+        return _core.value_decrease(
+            self.nodes,
+            self.tree_start,
+            self.leaf_offset,
+            self.leaf_points,
+            self.leaf_mass,
+            (self.leaf_value - centre) / size,
+            (self.leaf_deviation / size) ** 2,
+            n_features,
+        )
 
 
 def in_blocks(

@@ -25,8 +25,8 @@ class Sampler(Protocol):
 
     def __call__(
         self, key: NDArray[np.uint64], n_points: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Point numbers of both sides."""
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
+        """Point numbers of both sides, ascending; None: the structure points again."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,28 @@ class Partition:
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Draw a uniform subset of fixed size; the other side is the rest."""
         return _core.partition_points(key, n_points, self.n_structure(n_points))
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """As many points as there are, drawn with replacement; they shape and fill."""
+
+    def __call__(
+        self, key: NDArray[np.uint64], n_points: int
+    ) -> tuple[NDArray[np.int32], None]:
+        """Draw the bag."""
+        return _core.bootstrap_points(key, n_points), None
+
+
+@dataclass(frozen=True)
+class AllPoints:
+    """Every point shapes and fills every tree."""
+
+    def __call__(
+        self, key: NDArray[np.uint64], n_points: int
+    ) -> tuple[NDArray[np.int32], None]:
+        """Return all points."""
+        return np.arange(n_points, dtype=np.int32), None
 
 
 def seed_from(random_state: Any) -> int:

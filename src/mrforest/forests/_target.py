@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What fit is told beside the table: classes, sample weights, class weights."""
+"""What fit is told beside the table: targets, sample weights, class weights."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import assert_all_finite
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
@@ -31,6 +32,18 @@ def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
             f"y has {len(classes)} classes; at most {MAX_CLASSES} are allowed"
         )
     return classes, codes.astype(np.int32)
+
+
+def read_numbers(y: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the targets of a regression as finite float64."""
+    try:
+        numbers: NDArray[np.float64] = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"y must hold numbers; it has the dtype {np.asarray(y).dtype}"
+        ) from error
+    assert_all_finite(numbers, input_name="y")
+    return numbers
 
 
 def read_sample_weight(

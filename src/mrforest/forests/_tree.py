@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from mrforest.data.table import Schema, read_predict
-from mrforest.forests._flat import EQUALITY, FEATURE_MASK, MISSING_LEFT, FlatForest
+from mrforest.forests._flat import (
+    EQUALITY,
+    FEATURE_MASK,
+    MISSING_LEFT,
+    ClassForest,
+    FlatForest,
+)
 
 
 class Tree:
@@ -18,32 +24,13 @@ class Tree:
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    feature : ndarray of shape (n_nodes,), dtype=int32
-        Feature that a node looks at; -1 in a leaf. Nodes are numbered breadth first.
-    threshold : ndarray of shape (n_nodes,)
-        A row goes left if its value is at most this (equal to this, where
-        ``is_equality``); NaN in a leaf.
     children_left, children_right : ndarray of shape (n_nodes,), dtype=int32
-        -1 in a leaf.
-    is_equality : ndarray of shape (n_nodes,), dtype=bool
-        Whether a node asks for one category.
-    missing_left : ndarray of shape (n_nodes,), dtype=bool
-        Whether missing values go left.
+        -1 in a leaf. Nodes are numbered breadth first.
     """
 
-    def __init__(
-        self,
-        flat: FlatForest,
-        schema: Schema,
-        classes: NDArray[Any],
-        voting: str,
-    ) -> None:
-        self._flat = flat
+    def __init__(self, flat: FlatForest, schema: Schema) -> None:
+        self._flat: Any = flat
         self._schema = schema
-        self._voting = voting
-        self.classes_ = classes
         # What read_predict checks a table against.
         self._columns = BaseEstimator()
         self._columns.n_features_in_ = len(schema.categories)
@@ -62,6 +49,39 @@ class Tree:
     def children_right(self) -> NDArray[np.int32]:
         left = self.children_left
         return np.where(left >= 0, left + 1, -1).astype(np.int32)
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        return len(self._flat.leaf_points)
+
+    def get_depth(self) -> int:
+        """Return the depth; a tree that is one leaf has 0."""
+        return int(self._flat.depths().max())
+
+    def _read(self, X: Any) -> NDArray[np.float64]:
+        return read_predict(self._columns, X, self._schema)
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the node number of the leaf that each row falls into."""
+        nodes: NDArray[np.int32] = self._flat.find_nodes(self._read(X), n_jobs=1)
+        return nodes[:, 0]
+
+
+class CutTree(Tree):
+    """A tree of cuts.
+
+    Attributes
+    ----------
+    feature : ndarray of shape (n_nodes,), dtype=int32
+        Feature that a node looks at; -1 in a leaf.
+    threshold : ndarray of shape (n_nodes,)
+        A row goes left if its value is at most this (equal to this, where
+        ``is_equality``); NaN in a leaf.
+    is_equality : ndarray of shape (n_nodes,), dtype=bool
+        Whether a node asks for one category.
+    missing_left : ndarray of shape (n_nodes,), dtype=bool
+        Whether missing values go left.
+    """
 
     @property
     def feature(self) -> NDArray[np.int32]:
@@ -84,20 +104,22 @@ class Tree:
         found: NDArray[np.bool_] = (self._flat.nodes["feature"] & flag) != 0
         return found
 
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves."""
-        return len(self._flat.leaf_label)
 
-    def get_depth(self) -> int:
-        """Return the depth; a tree that is one leaf has 0."""
-        return int(self._flat.depths().max())
+class ClassTree(Tree):
+    """A tree that tells classes.
 
-    def _read(self, X: Any) -> NDArray[np.float64]:
-        return read_predict(self._columns, X, self._schema)
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    """
 
-    def apply(self, X: Any) -> NDArray[np.int32]:
-        """Return the node number of the leaf that each row falls into."""
-        return self._flat.find_nodes(self._read(X), n_jobs=1)[:, 0]
+    def __init__(
+        self, flat: ClassForest, schema: Schema, classes: NDArray[Any], voting: str
+    ) -> None:
+        super().__init__(flat, schema)
+        self._voting = voting
+        self.classes_ = classes
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return what this tree adds to the forest's probabilities.
@@ -107,11 +129,44 @@ class Tree:
         """
         X = self._read(X)
         if self._voting == "hard":
-            votes = self._flat.votes(X, len(self.classes_), n_jobs=1)
+            votes: NDArray[np.int32] = self._flat.votes(X, len(self.classes_), n_jobs=1)
             return votes.astype(np.float64)
-        return self._flat.shares(X, len(self.classes_), n_jobs=1)
+        shares: NDArray[np.float64] = self._flat.shares(X, len(self.classes_), n_jobs=1)
+        return shares
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class that this tree gives most to; of equal ones the first."""
         labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return labels
+
+
+class ClassCutTree(CutTree, ClassTree):
+    """A tree of cuts that tells classes."""
+
+
+class PivotTree(ClassTree):
+    """A tree of comparisons that tells classes.
+
+    Attributes
+    ----------
+    pivots : ndarray of shape (n_nodes, 2, n_features)
+        The two rows that a node compares with; NaN in a leaf. A row goes left if it is
+        at least as near to the first.
+    """
+
+    @property
+    def pivots(self) -> NDArray[np.float64]:
+        rows = self._flat.pivot_rows
+        out = np.full((len(self._flat.nodes), 2, rows.shape[1]), np.nan)
+        inner = self.children_left >= 0
+        out[inner] = rows[self._flat.pivots[inner]]
+        return out
+
+
+class ValueTree(CutTree):
+    """A tree of cuts that tells a number."""
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the mean of the leaf that each row falls into."""
+        values: NDArray[np.float64] = self._flat.values(self._read(X), n_jobs=1)
+        return values

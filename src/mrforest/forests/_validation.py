@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from sklearn.base import _fit_context as fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 try:  # scikit-learn 1.9 and later
     from sklearn.callback import CallbackSupportMixin
@@ -20,31 +21,87 @@ except ImportError:  # pragma: no cover
 
 
 __all__ = [
+    "AT_LEAST_ONE",
+    "BAG",
+    "BINS",
     "BUDGET",
-    "COMMON_CONSTRAINTS",
-    "HONEST_CONSTRAINTS",
+    "CLASSIFIER",
+    "CRITERION",
+    "FOREST",
+    "HONEST",
+    "LEAVES",
+    "MAX_FEATURES",
+    "MIN_WEIGHT",
+    "PROBABILITY",
     "CallbackSupportMixin",
+    "Constraints",
+    "Interval",
+    "StrOptions",
+    "count_features",
     "fit_context",
 ]
 
-BUDGET = [Interval(Real, 0, None, closed="both")]  # inf is a budget
+Constraints = dict[str, list[Any]]
 
-COMMON_CONSTRAINTS: dict[str, list[Any]] = {
-    "n_estimators": [Interval(Integral, 1, None, closed="left")],
-    "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
-    "leaf_rule": [StrOptions({"stop", "floor"})],
-    "criterion": [StrOptions({"gini", "entropy"})],
-    "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-    "max_bins": [Interval(Integral, 2, 255, closed="both"), StrOptions({"exact"})],
+BUDGET = [Interval(Real, 0, None, closed="both")]  # inf is a budget
+PROBABILITY = [Interval(Real, 0, 1, closed="both")]
+MIN_WEIGHT = [Interval(Real, 0, 0.5, closed="both")]
+AT_LEAST_ONE = [Interval(Integral, 1, None, closed="left")]
+
+# Of every forest
+FOREST: Constraints = {
+    "n_estimators": AT_LEAST_ONE,
     "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
-    "voting": [StrOptions({"hard", "soft"})],
-    "class_weight": [dict, StrOptions({"balanced"}), None],
     "warm_start": ["boolean"],
     "n_jobs": [Integral, None],
     "random_state": ["random_state"],
     "verbose": ["verbose"],
 }
 
-HONEST_CONSTRAINTS: dict[str, list[Any]] = {
+# Of forests that stop by the number of points in a node
+LEAVES: Constraints = {
+    "min_samples_leaf": AT_LEAST_ONE,
+    "leaf_rule": [StrOptions({"stop", "floor"})],
+    "min_weight_fraction_leaf": MIN_WEIGHT,
+    "max_depth": [*AT_LEAST_ONE, None],
+}
+
+# Of forests that cut codes
+BINS: Constraints = {
+    "max_bins": [Interval(Integral, 2, 255, closed="both"), StrOptions({"exact"})],
+}
+
+CLASSIFIER: Constraints = {
+    "voting": [StrOptions({"hard", "soft"})],
+    "class_weight": [dict, StrOptions({"balanced"}), None],
+}
+
+CRITERION: Constraints = {"criterion": [StrOptions({"gini", "entropy"})]}
+
+HONEST: Constraints = {
     "partition_rate": [Interval(Real, 0, None, closed="neither")],
 }
+
+MAX_FEATURES: Constraints = {
+    "max_features": [
+        StrOptions({"sqrt", "log2"}),
+        *AT_LEAST_ONE,
+        Interval(RealNotInt, 0, 1, closed="right"),
+        None,
+    ],
+}
+
+BAG: Constraints = {"oob_score": ["boolean", callable]}
+
+
+def count_features(max_features: str | float | None, n_features: int) -> int:
+    """How many features `max_features` means, of so many; at least one."""
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return math.isqrt(n_features)
+    if max_features == "log2":
+        return max(1, n_features.bit_length() - 1)
+    if isinstance(max_features, Integral):
+        return min(int(max_features), n_features)
+    return max(1, int(float(max_features) * n_features))

@@ -9,16 +9,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mrforest import _core
-from mrforest.forests._base import BaseForestClassifier
+from mrforest.forests._classifier import BaseForestClassifier
+from mrforest.forests._docs import describe
 from mrforest.forests._honest import HonestForestMixin
+from mrforest.forests._regressor import BaseForestRegressor
 from mrforest.forests._sampling import Partition
 from mrforest.forests._validation import (
+    BINS,
     BUDGET,
-    COMMON_CONSTRAINTS,
-    HONEST_CONSTRAINTS,
+    CLASSIFIER,
+    CRITERION,
+    FOREST,
+    HONEST,
+    LEAVES,
+    Constraints,
 )
 
 
+@describe
 class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
     """Multinomial random forest: splits are drawn, not searched.
 
@@ -29,8 +37,7 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Number of trees.
+    {n_estimators}
     feature_budget : float, default=10.0
         B1 of the paper, 0 to inf. 0 draws the feature uniformly, inf takes the best.
     split_budget : float, default=10.0
@@ -41,10 +48,8 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
         majority, ties at random. Only for ``voting="hard"``. None of the three budgets
         makes the forest differentially private: cuts and leaf sizes are read from the
         data.
-    partition_rate : float, default=1.0
-        Number of structure points divided by number of estimation points.
-    min_samples_leaf : int, default=5
-        k of the paper; a number of estimation points. See ``leaf_rule``.
+    {partition_rate}
+    {min_samples_leaf}
     leaf_rule : {"stop", "floor"}, default="stop"
         "stop": a node with at most k estimation points, or with structure points of one
         class, is not split, and a split that would leave a child without estimation
@@ -52,53 +57,24 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
         cuts that leave at least k estimation points on both sides are candidates, and
         pure nodes are split on. It is what the paper's consistency theorem covers, if k
         grows with the number of rows.
-    criterion : {"gini", "entropy"}, default="gini"
-        Impurity whose decrease is the score of a cut.
-    max_depth : int, default=None
-        Depth at which every node is a leaf. None: no limit.
-    max_bins : int or "exact", default=255
-        A numeric feature of at most so many distinct values (2 to 255) is cut at every
-        midpoint, one of more at so many quantiles. "exact": at every midpoint, up to
-        65,535.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Features that are cut by equality: columns of a categorical dtype; or indices,
-        names or a boolean mask; or none. A category that was not seen in fit is a
-        missing value.
-    voting : {"hard", "soft"}, default="hard"
-        "hard": each tree has one vote. "soft": the class shares of the leaves are
-        averaged.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, in impurities and leaves.
-    warm_start : bool, default=False
-        Keep the trees of the previous fit and add more. The result is the forest that
-        one fit would have grown.
-    n_jobs : int, default=None
-        Threads, as everywhere in scikit-learn. The forest and its predictions are the
-        same to the bit for any number and any joblib backend.
-    random_state : int, RandomState instance or None, default=None
-        An int makes the forest reproducible.
-    verbose : int, default=0
-        1 shows a progress bar (needs the package rich).
+    {min_weight_fraction_leaf}
+    {criterion}
+    {max_depth}
+    {max_bins}
+    {categorical_features}
+    {voting}
+    {class_weight}
+    {warm_start}
+    {n_jobs}
+    {random_state}
+    {verbose}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    n_classes_ : int
-        Number of classes.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of features, if the table has them.
-    estimators_ : list of Tree
-        Views of the single trees.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Impurity decrease on the estimation points; without weights 0 on average for a
-        feature that says nothing.
-    structure_importances_ : ndarray of shape (n_features_in_,)
-        Impurity decrease on the structure points.
-    n_leaves_, depths_ : ndarray of shape (n_estimators,)
-        Leaves and depth of each tree.
+    {classes_}
+    {n_features_in_}
+    {estimators_}
+    {importances_}
 
     References
     ----------
@@ -119,9 +95,13 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **COMMON_CONSTRAINTS,
-        **HONEST_CONSTRAINTS,
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FOREST,
+        **LEAVES,
+        **BINS,
+        **CLASSIFIER,
+        **CRITERION,
+        **HONEST,
         "feature_budget": BUDGET,
         "split_budget": BUDGET,
         "label_budget": BUDGET,
@@ -137,6 +117,7 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
         partition_rate: float = 1.0,
         min_samples_leaf: int = 5,
         leaf_rule: Literal["stop", "floor"] = "stop",
+        min_weight_fraction_leaf: float = 0.0,
         criterion: Literal["gini", "entropy"] = "gini",
         max_depth: int | None = None,
         max_bins: int | Literal["exact"] = 255,
@@ -155,6 +136,7 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
         self.partition_rate = partition_rate
         self.min_samples_leaf = min_samples_leaf
         self.leaf_rule = leaf_rule
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.criterion = criterion
         self.max_depth = max_depth
         self.max_bins = max_bins
@@ -166,7 +148,7 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _rule(self) -> _core.SplitRule:
+    def _rule(self, n_features: int) -> _core.SplitRule:
         return _core.Multinomial(self.feature_budget, self.split_budget)
 
     def _sampler(self) -> Partition:
@@ -174,3 +156,101 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
 
     def _label_budget(self) -> float:
         return self.label_budget
+
+
+@describe
+class MultinomialForestRegressor(HonestForestMixin, BaseForestRegressor):
+    """Multinomial random forest for a number: splits are drawn, not searched.
+
+    The classifier's trees with the decrease of the variance in place of the decrease of
+    the impurity; a leaf tells the mean of its estimation points. The paper treats
+    classification only; this is the form that follows from it.
+
+    Parameters
+    ----------
+    {n_estimators}
+    feature_budget : float, default=10.0
+        B1 of the paper, 0 to inf. 0 draws the feature uniformly, inf takes the best.
+    split_budget : float, default=10.0
+        B2 of the paper, 0 to inf: the same for the cut.
+    {partition_rate}
+    {min_samples_leaf}
+    {value_leaf_rule}
+    {min_weight_fraction_leaf}
+    {max_depth}
+    {max_bins}
+    {categorical_features}
+    {warm_start}
+    {n_jobs}
+    {random_state}
+    {verbose}
+
+    Attributes
+    ----------
+    {n_features_in_}
+    {estimators_}
+    {importances_}
+
+    References
+    ----------
+    J. Bai, Y. Li, J. Li, X. Yang, Y. Jiang, S.-T. Xia. Multinomial random forest.
+    Pattern Recognition 122, 108331 (2022). Preprint: arXiv:1903.04003.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from mrforest import MultinomialForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = MultinomialForestRegressor(random_state=0)
+    >>> cross_val_score(forest, X, y, cv=5).mean() > 0.35
+    np.True_
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FOREST,
+        **LEAVES,
+        **BINS,
+        **HONEST,
+        "feature_budget": BUDGET,
+        "split_budget": BUDGET,
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        feature_budget: float = 10.0,
+        split_budget: float = 10.0,
+        partition_rate: float = 1.0,
+        min_samples_leaf: int = 5,
+        leaf_rule: Literal["stop", "floor"] = "stop",
+        min_weight_fraction_leaf: float = 0.0,
+        max_depth: int | None = None,
+        max_bins: int | Literal["exact"] = 255,
+        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.feature_budget = feature_budget
+        self.split_budget = split_budget
+        self.partition_rate = partition_rate
+        self.min_samples_leaf = min_samples_leaf
+        self.leaf_rule = leaf_rule
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_depth = max_depth
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _rule(self, n_features: int) -> _core.SplitRule:
+        return _core.Multinomial(self.feature_budget, self.split_budget)
+
+    def _sampler(self) -> Partition:
+        return Partition(self.partition_rate)

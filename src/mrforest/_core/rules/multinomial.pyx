@@ -7,8 +7,7 @@ softmax of the decreases of that feature's cuts, both normalised to [0, 1].
 """
 
 from mrforest._core.draw cimport draw_softmax
-from mrforest._core.rng cimport Stream
-from mrforest._core.rule cimport SplitRule
+from mrforest._core.rule cimport Draw, SplitRule
 
 
 cdef class Multinomial(SplitRule):
@@ -25,11 +24,11 @@ cdef class Multinomial(SplitRule):
         return type(self), (self.feature_budget, self.split_budget)
 
     cdef Py_ssize_t choose_feature(
-        self, const double* scores, Py_ssize_t n, double tolerance, double* work, Stream* stream
+        self, const double* scores, Py_ssize_t n, double tolerance, double* work, Draw* draw
     ) noexcept nogil:
-        return draw_softmax(scores, n, self.feature_budget, tolerance, work, stream)
+        return draw_softmax(scores, n, self.feature_budget, tolerance, work, &draw.stream)
 
     cdef Py_ssize_t choose_cut(
-        self, const double* scores, Py_ssize_t n, double tolerance, double* work, Stream* stream
+        self, const double* scores, Py_ssize_t n, double tolerance, double* work, Draw* draw
     ) noexcept nogil:
-        return draw_softmax(scores, n, self.split_budget, tolerance, work, stream)
+        return draw_softmax(scores, n, self.split_budget, tolerance, work, &draw.stream)

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trees that cut cells, not data.
+
+The root's cell is the box that holds all points; a cut of a cell asks nothing of the points
+in it. The side of a cell in one feature follows from the cuts above it, so no box is stored:
+
+    node ─► parent ─► ... ─► root      the first cut of the feature on the way up that bounds
+                                       a side from below or above is the tightest
+
+- Purely random: Biau, Devroye, Lugosi, "Consistency of random forests and other averaging
+  classifiers", Journal of Machine Learning Research 9 (2008).
+- Centered: Biau, "Analysis of a random forests model", Journal of Machine Learning Research 13
+  (2012).
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport free, malloc
+
+from mrforest._core.draw cimport draw_softmax
+from mrforest._core.growth cimport FAILED, GrownNode, Limits, Pending
+from mrforest._core.impurity cimport score_tolerance
+from mrforest._core.raw cimport RawGrowth, number_between
+from mrforest._core.rng cimport Purpose, Stream, next_index, next_uniform, open_stream
+from mrforest._core.table cimport TrainingTable
+from mrforest._core.types cimport EQUALITY, FEATURE_MASK, MISSING_LEFT, Node
+
+
+cdef struct Side:
+    # A cell in one numeric feature.
+    double low
+    double high
+
+
+cdef class CellGrowth(RawGrowth):
+    """A tree of cells."""
+
+    cdef double[::1] low, high              # of the root, per feature
+    cdef object categories                  # of the root, per feature: those that occur
+    cdef const int64_t[::1] category_start
+    cdef const double[::1] category         # of all features, one after the other
+    cdef const int32_t[::1] able            # features that can be cut in the root
+    cdef int32_t* seen                      # features on the way to the root
+    cdef int32_t* unable                    # places in `able` of those that are used up
+    cdef bint in_the_middle
+
+    def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
+                 bint in_the_middle):
+        cdef Py_ssize_t n_features = self.table.n_features, j
+        self.in_the_middle = in_the_middle
+        rows = structure if estimation is None else np.concatenate([structure, estimation])
+        X = np.asarray(table.values)[np.unique(rows)]
+        kinds = np.asarray(table.is_categorical)
+        low, high = np.zeros(n_features), np.zeros(n_features)
+        categories, able = [], []
+        for j in range(n_features):
+            x = X[:, j]
+            x = x[~np.isnan(x)]
+            categories.append(np.unique(x) if kinds[j] else np.empty(0))
+            if len(x):
+                low[j], high[j] = x.min(), x.max()
+            if len(categories[j]) > 1 or (not kinds[j] and self.can_cut(low[j], high[j])):
+                able.append(j)
+        self.low, self.high = low, high
+        self.category = np.concatenate(categories)
+        self.category_start = np.concatenate(
+            [[0], np.cumsum([len(c) for c in categories])]).astype(np.int64)
+        self.able = np.array(able, dtype=np.int32)
+        self.seen = <int32_t*> malloc((n_features + 1) * sizeof(int32_t))
+        self.unable = <int32_t*> malloc((n_features + 1) * sizeof(int32_t))
+        if self.seen is NULL or self.unable is NULL:
+            raise MemoryError("no memory to grow a tree")
+
+    def __dealloc__(self):
+        free(self.seen)
+        free(self.unable)
+
+    # ---- cells ---------------------------------------------------------------------------
+
+    cdef bint can_cut(self, double low, double high) noexcept nogil:
+        if self.in_the_middle:
+            return low < low / 2 + high / 2 < high
+        return low < high
+
+    cdef Side side(self, Py_ssize_t number, Py_ssize_t feature) noexcept nogil:
+        """The cell of a node in a numeric feature."""
+        cdef Side side
+        cdef bint has_low = False, has_high = False
+        cdef const GrownNode* parent
+        while self.nodes[number].parent >= 0 and not (has_low and has_high):
+            parent = &self.nodes[self.nodes[number].parent]
+            if <Py_ssize_t> (parent.node.feature & FEATURE_MASK) == feature:
+                if number == parent.node.child:
+                    if not has_high:
+                        side.high = parent.node.threshold
+                        has_high = True
+                elif not has_low:
+                    side.low = parent.node.threshold
+                    has_low = True
+            number = self.nodes[number].parent
+        if not has_low:
+            side.low = self.low[feature]
+        if not has_high:
+            side.high = self.high[feature]
+        return side
+
+    cdef bint is_excluded(
+        self, Py_ssize_t number, Py_ssize_t feature, double category
+    ) noexcept nogil:
+        """Whether the cell of a node lies on the side of a cut where a category is not."""
+        cdef const GrownNode* parent
+        while self.nodes[number].parent >= 0:
+            parent = &self.nodes[self.nodes[number].parent]
+            if <Py_ssize_t> (parent.node.feature & FEATURE_MASK) == feature:
+                if (number == parent.node.child) != (parent.node.threshold == category):
+                    return True
+            number = self.nodes[number].parent
+        return False
+
+    cdef Py_ssize_t count_categories(
+        self, Py_ssize_t number, Py_ssize_t feature, Py_ssize_t wanted, double* found
+    ) noexcept nogil:
+        """Categories of a cell; the one whose number is wanted is written to `found`."""
+        cdef Py_ssize_t i, n = 0
+        for i in range(self.category_start[feature], self.category_start[feature + 1]):
+            if not self.is_excluded(number, feature, self.category[i]):
+                if n == wanted:
+                    found[0] = self.category[i]
+                n += 1
+        return n
+
+    cdef bint is_used_up(self, Py_ssize_t number, Py_ssize_t feature) noexcept nogil:
+        cdef Side side
+        cdef double unused
+        if self.table.is_categorical[feature]:
+            return self.count_categories(number, feature, -1, &unused) < 2
+        side = self.side(number, feature)
+        return not self.can_cut(side.low, side.high)
+
+    cdef Py_ssize_t find_unable(self, Py_ssize_t number) noexcept nogil:
+        """Places in `able` of the features that cannot be cut any more, ascending.
+
+        Only features that have been cut on the way down can be used up.
+        """
+        cdef Py_ssize_t above = self.nodes[number].parent, n_seen = 0, n = 0, i, j, place
+        cdef int32_t feature
+        while above >= 0:
+            feature = <int32_t> (self.nodes[above].node.feature & FEATURE_MASK)
+            for i in range(n_seen):
+                if self.seen[i] == feature:
+                    break
+            else:
+                self.seen[n_seen] = feature
+                n_seen += 1
+                if self.is_used_up(number, feature):
+                    place = 0
+                    while self.able[place] != feature:
+                        place += 1
+                    # Insertion keeps them ascending.
+                    j = n
+                    while j > 0 and self.unable[j - 1] > place:
+                        self.unable[j] = self.unable[j - 1]
+                        j -= 1
+                    self.unable[j] = <int32_t> place
+                    n += 1
+            above = self.nodes[above].parent
+        return n
+
+    cdef void draw_cut(
+        self, Py_ssize_t number, Py_ssize_t n_unable, Node* cut, Stream* stream
+    ) noexcept nogil:
+        """Draw one cut of a cell in which some feature can be cut."""
+        cdef Py_ssize_t place = next_index(stream, self.able.shape[0] - n_unable), i, n
+        cdef Side side
+        cdef int32_t feature
+        for i in range(n_unable):
+            place += place >= self.unable[i]
+        feature = self.able[place]
+        cut.feature = <uint32_t> feature
+        if self.table.is_categorical[feature]:
+            n = self.count_categories(number, feature, -1, &cut.threshold)
+            self.count_categories(number, feature, next_index(stream, n), &cut.threshold)
+            cut.feature |= EQUALITY
+        else:
+            side = self.side(number, feature)
+            if self.in_the_middle:
+                cut.threshold = side.low / 2 + side.high / 2
+            else:
+                cut.threshold = number_between(side.low, side.high, next_uniform(stream))
+        if next_uniform(stream) < 0.5:
+            cut.feature |= MISSING_LEFT
+
+
+cdef class PurelyRandomGrowth(CellGrowth):
+    """A leaf, a feature and a cut, all drawn uniformly, again and again."""
+
+    cdef Py_ssize_t n_leaves
+    cdef Pending* leaves
+
+    def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
+                 Py_ssize_t n_leaves):
+        super().__init__(table, structure, estimation, key, limits, False)
+        self.n_leaves = n_leaves
+        self.leaves = <Pending*> malloc(n_leaves * sizeof(Pending))
+        if self.leaves is NULL:
+            raise MemoryError("no memory to grow a tree")
+
+    def __dealloc__(self):
+        free(self.leaves)
+
+    cdef int grow(self) except FAILED nogil:
+        cdef Stream order = open_stream(self.key0, self.key1, 0, Purpose.GROWTH)
+        cdef Stream stream
+        cdef Pending children[2]
+        cdef Node cut
+        cdef Py_ssize_t n = 1, step, place, number, n_unable
+        cdef int error = self.start(&self.leaves[0])
+        for step in range(self.n_leaves - 1):
+            if error != 0:
+                return error
+            place = next_index(&order, n)
+            number = self.leaves[place].number
+            error = self.look(self.leaves[place].n_structure)
+            n_unable = self.find_unable(number)
+            if error != 0 or n_unable == self.able.shape[0]:
+                continue
+            stream = open_stream(self.key0, self.key1, self.nodes[number].path, Purpose.SPLIT)
+            self.draw_cut(number, n_unable, &cut, &stream)
+            self.count_totals(&self.leaves[place])
+            error = self.cut_node(
+                &self.leaves[place], &cut, self.score(&self.leaves[place], &cut), children)
+            if error == 0:
+                self.leaves[place] = children[0]
+                self.leaves[n] = children[1]
+                n += 1
+        return error
+
+
+cdef class CenteredGrowth(CellGrowth):
+    """The best of a few cuts through the middle of the cell, down to one depth."""
+
+    cdef Py_ssize_t depth
+    cdef Py_ssize_t n_tries
+    cdef Node* tries
+    cdef double* scores
+    cdef double* work
+
+    def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
+                 Py_ssize_t depth, Py_ssize_t n_tries):
+        super().__init__(table, structure, estimation, key, limits, True)
+        self.depth = depth
+        self.n_tries = n_tries
+        self.tries = <Node*> malloc(n_tries * sizeof(Node))
+        self.scores = <double*> malloc(n_tries * sizeof(double))
+        self.work = <double*> malloc(n_tries * sizeof(double))
+        if self.tries is NULL or self.scores is NULL or self.work is NULL:
+            raise MemoryError("no memory to grow a tree")
+
+    def __dealloc__(self):
+        free(self.tries)
+        free(self.scores)
+        free(self.work)
+
+    cdef bint must_stop(self, const Pending* node) noexcept nogil:
+        return node.depth == self.depth or self.nodes[node.number].n_estimation == 0
+
+    cdef int split(self, const Pending* node) except FAILED nogil:
+        cdef Stream stream = open_stream(
+            self.key0, self.key1, self.nodes[node.number].path, Purpose.SPLIT)
+        cdef Pending children[2]
+        cdef Py_ssize_t i, chosen, n_unable = self.find_unable(node.number)
+        cdef double highest = -INFINITY
+        cdef int error
+        if n_unable == self.able.shape[0]:
+            return 0
+        self.count_totals(node)
+        for i in range(self.n_tries):
+            self.draw_cut(node.number, n_unable, &self.tries[i], &stream)
+            self.scores[i] = self.score(node, &self.tries[i])
+            highest = max(highest, self.scores[i])
+        chosen = draw_softmax(
+            self.scores, self.n_tries, INFINITY,
+            score_tolerance(self.table, self.totals, highest), self.work, &stream)
+        if self.min_weight > 0 and self.is_too_light(node, self.partition(
+                &self.estimation[0] + self.nodes[node.number].first_estimation,
+                self.nodes[node.number].n_estimation, &self.tries[chosen])):
+            return 0
+        error = self.cut_node(node, &self.tries[chosen], self.scores[chosen], children)
+        return error if error != 0 else self.push_children(children)
+
+
+def grow_purely_random(
+    TrainingTable table, structure, estimation, key, Limits limits, *, Py_ssize_t n_leaves
+):
+    """Grow a tree of n_leaves cells; see `grow_tree` for the other arguments."""
+    return PurelyRandomGrowth(table, structure, estimation, key, limits, n_leaves).run()
+
+
+def grow_centered(
+    TrainingTable table, structure, estimation, key, Limits limits, *, Py_ssize_t depth,
+    Py_ssize_t n_tries
+):
+    """Grow a tree of centered cuts; see `grow_tree` for the other arguments."""
+    return CenteredGrowth(table, structure, estimation, key, limits, depth, n_tries).run()

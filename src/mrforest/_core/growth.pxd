@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every growing tree has: points, nodes, and nodes that wait to be split.
+
+A node is a slice of the structure points and a slice of the estimation points. If the two are
+one and the same list (a bootstrap, or all points), so are the slices.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+from mrforest._core.table cimport TrainingTable
+from mrforest._core.types cimport Node, Table
+
+cdef enum:
+    OUT_OF_MEMORY = -1
+    INTERRUPTED = -2
+    FAILED = -3                     # a Python exception is set
+
+
+cdef struct GrownNode:
+    Node node                       # a leaf has child -1
+    int32_t pivots[2]               # rows, if the split compares with two of them
+    int32_t parent                  # -1: the root
+    uint64_t path
+    double decrease                 # of the impurity of the tree's structure points
+    Py_ssize_t first_estimation     # the node's slice of the estimation points
+    Py_ssize_t n_estimation
+
+
+cdef struct Pending:
+    int32_t number                  # of the node
+    int32_t depth
+    Py_ssize_t first_structure
+    Py_ssize_t n_structure
+    int histogram                   # number of its histogram, or NO_HISTOGRAM
+
+
+cdef class Limits:
+    cdef readonly Py_ssize_t min_leaf
+    cdef readonly bint has_floor
+    cdef readonly Py_ssize_t max_depth
+    cdef readonly double min_weight
+    cdef readonly double label_budget
+    cdef const uint8_t[::1] interrupt
+    cdef object arguments
+
+
+cdef class Growth:
+    # What is given
+    cdef TrainingTable owner
+    cdef const Table* table
+    cdef Limits limits
+    cdef uint64_t key0, key1
+    cdef int32_t[::1] structure, estimation     # rows
+    cdef bint is_honest                         # whether the two are different lists
+    cdef bint compares                          # whether nodes have pivots, not cuts
+
+    # What grows
+    cdef GrownNode* nodes
+    cdef Py_ssize_t n_nodes, room_for_nodes
+    cdef Pending* pending
+    cdef Py_ssize_t n_pending, room_for_pending
+    cdef double root_weight                     # of the structure points
+    cdef double min_weight                      # of the estimation points of a child
+
+    # Work space
+    cdef int32_t* scratch                       # as long as the longer list
+    cdef int64_t* totals                        # columns of a node's structure points
+    cdef int64_t* counts                        # columns of some other points
+
+    cdef int split(self, const Pending* node) except FAILED nogil
+    cdef bint must_stop(self, const Pending* node) noexcept nogil
+    cdef bint stops_when_pure(self) noexcept nogil
+    cdef int add_node(
+        self, int32_t parent, uint64_t path, Py_ssize_t first_estimation,
+        Py_ssize_t n_estimation) noexcept nogil
+    cdef int add_children(
+        self, const Pending* node, Py_ssize_t left_structure, Py_ssize_t left_estimation,
+        double score, Pending* children) noexcept nogil
+    cdef int push(self, Pending node) noexcept nogil
+    cdef int push_children(self, const Pending* children) noexcept nogil
+    cdef double weight_of(self, const int32_t* rows, Py_ssize_t n) noexcept nogil
+    cdef bint is_too_light(
+        self, const Pending* node, Py_ssize_t left_estimation) noexcept nogil
+    cdef bint is_refused(self, const Pending* node, Py_ssize_t left_estimation) noexcept nogil
+    cdef int count_totals(self, const Pending* node) noexcept nogil
+    cdef int start(self, Pending* root) noexcept nogil
+    cdef int look(self, Py_ssize_t n_points) except FAILED nogil
+    cdef int grow(self) except FAILED nogil
+    cdef object run(self)
+
+    cdef Py_ssize_t since_look

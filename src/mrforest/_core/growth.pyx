@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The node loop; no Python inside.
+
+    pending ─► split (a subclass says how) ─► children ─► stop? ─► pending
+
+Draws belong to nodes, so the order in which nodes are taken does not matter. The child with fewer
+structure points is taken first: then at most log2(n) nodes wait at any time.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memset
+
+from mrforest._core.impurity cimport node_score, node_weight
+from mrforest._core.pool cimport NO_HISTOGRAM
+from mrforest._core.rng cimport ROOT_PATH, child_path
+from mrforest._core.tree import flatten
+from mrforest._core.types cimport VARIANCE
+
+cdef enum:
+    # The main thread runs signal handlers, such as Ctrl-C's, after so many points; other
+    # threads have nothing to run and are told by `interrupt`.
+    POINTS_BETWEEN_LOOKS = 1 << 17
+
+
+cdef class Limits:
+    """How far a tree grows, and how its leaves are labelled.
+
+    Parameters
+    ----------
+    min_leaf : int
+        Estimation points: a node with at most this many is not split, or, if has_floor,
+        each side of a cut must keep this many.
+    has_floor : bool
+        Whether min_leaf is a floor.
+    max_depth : int
+        -1: no limit.
+    min_weight : float
+        A split that leaves a child with less than this share of the weight of all
+        estimation points is refused.
+    label_budget : float
+        Budget of the exponential mechanism that draws a leaf's label.
+    interrupt : ndarray of shape (1,), dtype=uint8
+        Growth ends with KeyboardInterrupt soon after this becomes 1.
+    """
+
+    def __init__(self, *, Py_ssize_t min_leaf, bint has_floor, Py_ssize_t max_depth,
+                 double min_weight, double label_budget, interrupt):
+        self.min_leaf = min_leaf
+        self.has_floor = has_floor
+        self.max_depth = max_depth
+        self.min_weight = min_weight
+        self.label_budget = label_budget
+        self.interrupt = interrupt
+        self.arguments = interrupt
+
+    def __reduce__(self):
+        return rebuild_limits, ({
+            "min_leaf": self.min_leaf, "has_floor": self.has_floor,
+            "max_depth": self.max_depth, "min_weight": self.min_weight,
+            "label_budget": self.label_budget, "interrupt": self.arguments},)
+
+
+def rebuild_limits(arguments):
+    """Pickled limits again."""
+    return Limits(**arguments)
+
+
+cdef class Growth:
+    """The state of one growing tree; used once, by one thread.
+
+    Parameters
+    ----------
+    table : TrainingTable
+    structure, estimation : ndarray of int32
+        Rows, with repetition; both are reordered. None as estimation: the structure points.
+    key : pair of uint64
+        Key of the tree's random streams.
+    limits : Limits
+    """
+
+    def __cinit__(self, TrainingTable table, structure, estimation, key, Limits limits, *_):
+        self.owner = table
+        self.table = &table.view
+        self.limits = limits
+        self.key0, self.key1 = key
+        self.is_honest = estimation is not None
+        self.structure = structure
+        self.estimation = structure if estimation is None else estimation
+        cdef Py_ssize_t longest = max(self.structure.shape[0], self.estimation.shape[0]) + 1
+        self.scratch = <int32_t*> malloc(longest * sizeof(int32_t))
+        self.totals = <int64_t*> malloc(self.table.n_columns * sizeof(int64_t))
+        self.counts = <int64_t*> malloc(self.table.n_columns * sizeof(int64_t))
+        if self.scratch is NULL or self.totals is NULL or self.counts is NULL:
+            raise MemoryError("no memory to grow a tree")
+
+    def __dealloc__(self):
+        free(self.nodes)
+        free(self.pending)
+        free(self.scratch)
+        free(self.totals)
+        free(self.counts)
+
+    # ---- nodes ---------------------------------------------------------------------------
+
+    cdef int add_node(
+        self, int32_t parent, uint64_t path, Py_ssize_t first_estimation,
+        Py_ssize_t n_estimation
+    ) noexcept nogil:
+        """A new node, a leaf until it is split."""
+        cdef GrownNode* nodes
+        cdef GrownNode* node
+        if self.n_nodes == self.room_for_nodes:
+            self.room_for_nodes = 2 * self.room_for_nodes + 64
+            nodes = <GrownNode*> realloc(
+                self.nodes, self.room_for_nodes * sizeof(GrownNode))
+            if nodes is NULL:
+                return OUT_OF_MEMORY
+            self.nodes = nodes
+        node = &self.nodes[self.n_nodes]
+        memset(node, 0, sizeof(GrownNode))
+        node.node.child = -1
+        node.parent = parent
+        node.path = path
+        node.first_estimation = first_estimation
+        node.n_estimation = n_estimation
+        self.n_nodes += 1
+        return 0
+
+    cdef int add_children(
+        self, const Pending* node, Py_ssize_t left_structure, Py_ssize_t left_estimation,
+        double score, Pending* children
+    ) noexcept nogil:
+        """Split a node whose points are partitioned; `score` is that of the cut."""
+        cdef int32_t number = node.number
+        cdef uint64_t path = self.nodes[number].path
+        cdef Py_ssize_t first = self.nodes[number].first_estimation
+        cdef Py_ssize_t n_estimation = self.nodes[number].n_estimation
+        cdef double decrease = score - node_score(self.table, self.totals)
+        cdef int side
+        if (self.add_node(number, child_path(path, 0), first, left_estimation) != 0
+                or self.add_node(number, child_path(path, 1), first + left_estimation,
+                                 n_estimation - left_estimation) != 0):
+            return OUT_OF_MEMORY
+        self.nodes[number].node.child = <int32_t> (self.n_nodes - 2)
+        if self.root_weight > 0:  # class weights may be 0
+            self.nodes[number].decrease = max(decrease, 0.0) / self.root_weight
+        for side in range(2):
+            children[side].number = <int32_t> (self.n_nodes - 2 + side)
+            children[side].depth = node.depth + 1
+            children[side].histogram = NO_HISTOGRAM
+        children[0].first_structure = node.first_structure
+        children[0].n_structure = left_structure
+        children[1].first_structure = node.first_structure + left_structure
+        children[1].n_structure = node.n_structure - left_structure
+        return 0
+
+    cdef int push(self, Pending node) noexcept nogil:
+        cdef Pending* pending
+        if self.n_pending == self.room_for_pending:
+            self.room_for_pending = 2 * self.room_for_pending + 64
+            pending = <Pending*> realloc(
+                self.pending, self.room_for_pending * sizeof(Pending))
+            if pending is NULL:
+                return OUT_OF_MEMORY
+            self.pending = pending
+        self.pending[self.n_pending] = node
+        self.n_pending += 1
+        return 0
+
+    cdef int push_children(self, const Pending* children) noexcept nogil:
+        """Last in, first out: the smaller child is taken first."""
+        cdef int error = 0, side = 0 if children[0].n_structure > children[1].n_structure else 1
+        if not self.must_stop(&children[side]):
+            error = self.push(children[side])
+        if error == 0 and not self.must_stop(&children[1 - side]):
+            error = self.push(children[1 - side])
+        return error
+
+    # ---- one node ------------------------------------------------------------------------
+
+    cdef bint must_stop(self, const Pending* node) noexcept nogil:
+        """Whether a node is a leaf whatever its structure points are."""
+        cdef Py_ssize_t n_estimation = self.nodes[node.number].n_estimation
+        if node.depth == self.limits.max_depth or node.n_structure < 2:
+            return True
+        if self.limits.has_floor:
+            return n_estimation < 2 * self.limits.min_leaf
+        return n_estimation <= self.limits.min_leaf
+
+    cdef bint stops_when_pure(self) noexcept nogil:
+        """Whether a node whose structure points are all alike is a leaf.
+
+        With a floor it is split on, for the sake of its estimation points, if it has others.
+        """
+        return not (self.limits.has_floor and self.is_honest)
+
+    cdef int count_totals(self, const Pending* node) noexcept nogil:
+        """Columns of the structure points; return 0 if there is one class or target only."""
+        cdef const int32_t* rows = &self.structure[0] + node.first_structure
+        cdef const Table* table = self.table
+        cdef Py_ssize_t i
+        cdef int differ = 0
+        cdef int64_t mass = 1
+        memset(self.totals, 0, table.n_columns * sizeof(int64_t))
+        for i in range(node.n_structure):
+            if table.mass is not NULL:
+                mass = table.mass[rows[i]]
+            differ |= table.y[rows[i]] != table.y[rows[0]]
+            if table.criterion == VARIANCE:
+                self.totals[0] += mass
+                self.totals[1] += table.moment[rows[i]]
+            else:
+                self.totals[table.y[rows[i]]] += mass
+        return differ
+
+    cdef double weight_of(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
+        """Weight of some points; whole numbers are added, so their order does not matter."""
+        cdef Py_ssize_t i, column = 0
+        memset(self.counts, 0, self.table.n_columns * sizeof(int64_t))
+        for i in range(n):
+            if self.table.criterion != VARIANCE:
+                column = self.table.y[rows[i]]
+            self.counts[column] += 1 if self.table.mass is NULL else self.table.mass[rows[i]]
+        return node_weight(self.table, self.counts)
+
+    cdef bint is_too_light(
+        self, const Pending* node, Py_ssize_t left_estimation
+    ) noexcept nogil:
+        """Whether a side of the partitioned estimation points has too little weight."""
+        cdef const GrownNode* grown = &self.nodes[node.number]
+        cdef const int32_t* rows = &self.estimation[0] + grown.first_estimation
+        if self.min_weight == 0:
+            return False
+        return (self.weight_of(rows, left_estimation) < self.min_weight
+                or self.weight_of(rows + left_estimation, grown.n_estimation - left_estimation)
+                < self.min_weight)
+
+    cdef bint is_refused(self, const Pending* node, Py_ssize_t left_estimation) noexcept nogil:
+        """Whether a child would have no estimation point, or too little of their weight."""
+        return (left_estimation == 0 or left_estimation == self.nodes[node.number].n_estimation
+                or self.is_too_light(node, left_estimation))
+
+    cdef int split(self, const Pending* node) except FAILED nogil:
+        """Split a node and push its children, or leave it a leaf."""
+        return 0
+
+    # ---- the loop ------------------------------------------------------------------------
+
+    cdef int start(self, Pending* root) noexcept nogil:
+        if self.add_node(-1, ROOT_PATH, 0, self.estimation.shape[0]) != 0:
+            return OUT_OF_MEMORY
+        root.number = 0
+        root.depth = 0
+        root.first_structure = 0
+        root.n_structure = self.structure.shape[0]
+        root.histogram = NO_HISTOGRAM
+        if root.n_structure > 0:
+            self.count_totals(root)
+            self.root_weight = node_weight(self.table, self.totals)
+        if self.limits.min_weight > 0:
+            self.min_weight = self.limits.min_weight * self.weight_of(
+                &self.estimation[0], self.estimation.shape[0])
+        return 0
+
+    cdef int look(self, Py_ssize_t n_points) except FAILED nogil:
+        """Whether somebody wants growth to end; told of so many points of work done."""
+        if self.limits.interrupt[0]:
+            return INTERRUPTED
+        self.since_look += n_points
+        if self.since_look > POINTS_BETWEEN_LOOKS:
+            self.since_look = 0
+            with gil:
+                PyErr_CheckSignals()
+        return 0
+
+    cdef int grow(self) except FAILED nogil:
+        cdef Pending node
+        cdef int error = self.start(&node)
+        if error != 0 or self.must_stop(&node):
+            return error
+        error = self.push(node)
+        while error == 0 and self.n_pending > 0:
+            self.n_pending -= 1
+            node = self.pending[self.n_pending]
+            error = self.look(node.n_structure)
+            if error == 0:
+                error = self.split(&node)
+        return error
+
+    cdef object run(self):
+        """Grow and return the arrays of the tree, see `flatten`."""
+        cdef int error
+        with nogil:
+            error = self.grow()
+        if error == INTERRUPTED:
+            raise KeyboardInterrupt
+        if error == OUT_OF_MEMORY:
+            raise MemoryError("no memory to grow a tree")
+        return flatten(self)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Candidates of a node from the codes of its points, and the draws of a rule among them."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+from mrforest._core.impurity cimport Sides
+from mrforest._core.order cimport Order
+from mrforest._core.pool cimport HistogramPool
+from mrforest._core.rng cimport Stream
+from mrforest._core.rule cimport Draw, SplitRule
+from mrforest._core.types cimport Cut, Entry, Table
+
+
+cdef struct NodeView:
+    # One node, as the splitter sees it.
+    const int32_t* structure
+    Py_ssize_t n_structure
+    const int32_t* estimation
+    Py_ssize_t n_estimation
+    const int64_t* totals       # columns of the structure points
+    int histogram               # number of its histogram, or NO_HISTOGRAM
+    Stream stream
+
+
+cdef struct Split:
+    Py_ssize_t feature
+    Cut cut
+    double score
+
+
+cdef struct Able:
+    int32_t feature
+    Py_ssize_t place            # in the histogram of the node's features; -1: not there
+    Draw before                 # the draw as it was before the range of the feature
+
+
+cdef class Splitter:
+    cdef const Table* table
+    cdef SplitRule rule
+    cdef HistogramPool pool
+    cdef int64_t floor                  # estimation points that each side must keep; 0: none
+    cdef bint counts_points             # see candidates.pxd
+
+    # Work space
+    cdef Entry* entries
+    cdef Entry* points
+    cdef uint64_t* keys
+    cdef uint64_t* more_keys
+    cdef double* scores
+    cdef Cut* cuts
+    cdef double* work
+    cdef Sides sides
+    cdef uint8_t* marks
+    cdef uint8_t* categories
+    cdef Order order                    # of the features; natural between nodes
+    cdef Able* able                     # features that have a candidate ...
+    cdef double* best                   # ... and the largest score of each
+
+    # A histogram of the features that one node looks at
+    cdef int64_t* slot
+    cdef void* columns
+    cdef int32_t* bins
+    cdef Py_ssize_t room_for_bins
+
+    cdef bint split(self, NodeView* node, Split* split) noexcept nogil
+    cdef Py_ssize_t score_feature(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Draw* draw
+    ) noexcept nogil
+    cdef Py_ssize_t keep_in_range(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t n, Draw* draw
+    ) noexcept nogil
+    cdef bint look_at(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_able,
+        Draw* draw) noexcept nogil
+    cdef bint count_selected(self, const NodeView* node, Py_ssize_t n) noexcept nogil

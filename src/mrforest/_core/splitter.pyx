@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One node: which features, their entries, their candidates, and what the rule draws.
+
+    how many ─► which features ─► entries ─► candidates and scores ─► range ─► feature ─► cut
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from mrforest._core.candidates cimport Feature, score_cuts
+from mrforest._core.histogram cimport (
+    Selection, count_columns, count_points, counted_entries, counted_points, sorted_entries,
+    sorted_points,
+)
+from mrforest._core.impurity cimport score_tolerance
+from mrforest._core.order cimport free_order, make_order, next_feature, put_back
+from mrforest._core.pool cimport NO_HISTOGRAM, HistogramPool, counting_pays
+from mrforest._core.rule cimport Draw, Points, Range, SplitRule
+from mrforest._core.table cimport TrainingTable
+from mrforest._core.types cimport Cut, Entry, at
+
+cdef enum:
+    NOT_COUNTED = -1
+
+
+cdef inline bint is_in_range(const Range* range_, const Cut* cut, int32_t missing) noexcept nogil:
+    """Whether a rule looks at a candidate.
+
+    The ends of a range are codes of the node, so "between two codes within" is a question
+    about the cut alone.
+    """
+    if cut.is_equality:
+        return range_.categories[cut.bin]
+    if cut.bin == missing - 1:
+        return range_.has_value and range_.has_missing
+    return range_.lowest <= cut.bin < range_.highest
+
+
+cdef class Splitter:
+    """Work space for the nodes of one growing tree.
+
+    Parameters
+    ----------
+    table : TrainingTable
+    rule : SplitRule
+    pool : HistogramPool
+    n_structure, n_estimation : int
+        Points of the tree.
+    floor : int
+        Estimation points that each side of a cut must keep; 0: none.
+    counts_points : bool
+        Whether class counts are counts of estimation points.
+    """
+
+    def __cinit__(self, TrainingTable table, SplitRule rule, HistogramPool pool,
+                  Py_ssize_t n_structure, Py_ssize_t n_estimation, int64_t floor,
+                  bint counts_points):
+        self.table = &table.view
+        self.rule = rule
+        self.pool = pool
+        self.floor = floor
+        self.counts_points = counts_points
+        cdef Py_ssize_t longest = max(n_structure, n_estimation) + 1
+        cdef Py_ssize_t n_cuts = 2 * n_structure + 2
+        cdef Py_ssize_t n_features = self.table.n_features, n_columns = self.table.n_columns
+        cdef Py_ssize_t n_categories = 1 + max(
+            [n for n, c in zip(table.n_bins, table.is_categorical) if c], default=0)
+        self.entries = <Entry*> malloc((2 * n_structure + 1) * sizeof(Entry))
+        self.points = <Entry*> malloc((n_estimation + 1) * sizeof(Entry))
+        self.keys = <uint64_t*> malloc(longest * sizeof(uint64_t))
+        self.more_keys = <uint64_t*> malloc(longest * sizeof(uint64_t))
+        self.scores = <double*> malloc(n_cuts * sizeof(double))
+        self.cuts = <Cut*> malloc(n_cuts * sizeof(Cut))
+        self.work = <double*> malloc(max(n_cuts, n_features) * sizeof(double))
+        self.sides.left = <int64_t*> malloc(n_columns * sizeof(int64_t))
+        self.sides.right = <int64_t*> malloc(n_columns * sizeof(int64_t))
+        self.marks = <uint8_t*> malloc(n_structure + 1)
+        self.categories = <uint8_t*> malloc(n_categories)
+        self.able = <Able*> malloc(n_features * sizeof(Able))
+        self.best = <double*> malloc(n_features * sizeof(double))
+        self.slot = <int64_t*> malloc((n_features + 1) * sizeof(int64_t))
+        if (self.entries is NULL or self.points is NULL or self.keys is NULL
+                or self.more_keys is NULL or self.scores is NULL or self.cuts is NULL
+                or self.work is NULL or self.sides.left is NULL or self.sides.right is NULL
+                or self.marks is NULL or self.categories is NULL or self.able is NULL
+                or self.best is NULL or self.slot is NULL
+                or not make_order(&self.order, n_features)):
+            raise MemoryError("no memory to grow a tree")
+        memset(self.marks, 0, n_structure + 1)
+
+    def __dealloc__(self):
+        free(self.entries)
+        free(self.points)
+        free(self.keys)
+        free(self.more_keys)
+        free(self.scores)
+        free(self.cuts)
+        free(self.work)
+        free(self.sides.left)
+        free(self.sides.right)
+        free(self.marks)
+        free(self.categories)
+        free_order(&self.order)
+        free(self.able)
+        free(self.best)
+        free(self.slot)
+        free(self.columns)
+        free(self.bins)
+
+    # ---- counting ------------------------------------------------------------------------
+
+    cdef bint count_selected(self, const NodeView* node, Py_ssize_t n) noexcept nogil:
+        """Count the first n features together, if it pays and there is memory."""
+        cdef Selection chosen
+        cdef Py_ssize_t i, n_bins, cell = sizeof(int64_t) * self.table.n_columns
+        self.slot[0] = 0
+        for i in range(n):
+            self.slot[i + 1] = self.slot[i] + self.table.n_bins[self.order.features[i]] + 1
+        n_bins = self.slot[n]
+        if not counting_pays(n_bins * self.table.n_columns, n * node.n_structure):
+            return False
+        if n_bins > self.room_for_bins:
+            free(self.columns)
+            free(self.bins)
+            self.room_for_bins = 0
+            self.columns = malloc(n_bins * cell)
+            self.bins = <int32_t*> malloc(n_bins * sizeof(int32_t))
+            if self.columns is NULL or self.bins is NULL:
+                return False
+            self.room_for_bins = n_bins
+        chosen.features = self.order.features
+        chosen.slot = self.slot
+        chosen.n = n
+        count_columns(self.table, node.structure, node.n_structure, chosen, self.columns)
+        if self.floor > 0 and not self.counts_points:
+            count_points(self.table, node.estimation, node.n_estimation, chosen, self.bins)
+        return True
+
+    # ---- one feature ---------------------------------------------------------------------
+
+    cdef Py_ssize_t score_feature(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Draw* draw
+    ) noexcept nogil:
+        """Fill scores and cuts with the candidates of a feature; return how many."""
+        cdef Feature view
+        cdef bint needs_points = self.floor > 0 and not self.counts_points
+        cdef Py_ssize_t n
+        view.index = feature
+        view.entries = self.entries
+        view.points = self.points
+        view.n_points = 0
+        view.floor = self.floor
+        view.counts_points = self.counts_points
+        if place != NOT_COUNTED:
+            view.n_entries = counted_entries(
+                self.table, self.columns, self.slot[place], feature, self.entries)
+            if needs_points:
+                view.n_points = counted_points(
+                    self.table, self.bins, self.slot[place], feature, self.points)
+        elif node.histogram != NO_HISTOGRAM:
+            view.n_entries = counted_entries(
+                self.table, self.pool.items[node.histogram].columns, self.table.slot[feature],
+                feature, self.entries)
+            if needs_points:
+                view.n_points = counted_points(
+                    self.table, self.pool.items[node.histogram].points,
+                    self.table.slot[feature], feature, self.points)
+        else:
+            view.n_entries = sorted_entries(
+                self.table, node.structure, node.n_structure, feature, self.keys,
+                self.more_keys, self.entries)
+            if needs_points:
+                view.n_points = sorted_points(
+                    self.table, node.estimation, node.n_estimation, feature, self.keys,
+                    self.more_keys, self.points)
+        n = score_cuts(self.table, &view, node.totals, &self.sides, self.scores, self.cuts)
+        return self.keep_in_range(node, feature, n, draw) if self.rule.restricts else n
+
+    cdef Py_ssize_t keep_in_range(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t n, Draw* draw
+    ) noexcept nogil:
+        """Leave those candidates that the rule looks at."""
+        cdef Points points
+        cdef Range range_
+        cdef Py_ssize_t i, kept = 0
+        points.table = self.table
+        points.rows = node.structure
+        points.n = node.n_structure
+        points.marks = self.marks
+        range_.is_all = True
+        range_.categories = self.categories
+        if self.table.is_categorical[feature]:
+            memset(self.categories, 0, self.table.n_bins[feature])
+        self.rule.restrict_cuts(&points, feature, &range_, draw)
+        if range_.is_all:
+            return n
+        for i in range(n):
+            if is_in_range(&range_, &self.cuts[i], self.table.n_bins[feature]):
+                self.scores[kept] = self.scores[i]
+                self.cuts[kept] = self.cuts[i]
+                kept += 1
+        return kept
+
+    cdef bint look_at(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_able,
+        Draw* draw
+    ) noexcept nogil:
+        """Whether a feature has a candidate; then it is written to `able` and `best`."""
+        cdef Py_ssize_t n_cuts, i
+        cdef double best
+        if self.rule.restricts:
+            self.able[n_able].before = draw[0]
+        n_cuts = self.score_feature(node, feature, place, draw)
+        if n_cuts == 0:
+            return False
+        best = self.scores[0]
+        for i in range(1, n_cuts):
+            best = max(best, self.scores[i])
+        self.best[n_able] = best
+        self.able[n_able].feature = <int32_t> feature
+        self.able[n_able].place = place
+        return True
+
+    # ---- the node ------------------------------------------------------------------------
+
+    cdef bint split(self, NodeView* node, Split* split) noexcept nogil:
+        """Let the rule draw a feature and a cut; False if there is no candidate."""
+        cdef Draw draw
+        cdef Py_ssize_t n_features = self.table.n_features
+        cdef Py_ssize_t n, n_drawn = 0, n_able = 0, n_cuts, i, chosen
+        cdef double highest, tolerance
+        cdef bint counted = False
+        cdef Able* able
+        draw.stream = node.stream
+        draw.mode = 0
+        n = self.rule.count_features(n_features, &draw)
+        if n < n_features:
+            n_drawn = n
+            for i in range(n):
+                next_feature(&self.order, i, &draw.stream)
+        else:
+            n = n_features
+        if node.histogram == NO_HISTOGRAM:
+            counted = self.count_selected(node, n)
+        for i in range(n):
+            n_able += self.look_at(
+                node, self.order.features[i], i if counted else NOT_COUNTED, n_able, &draw)
+        while n_able == 0 and n < n_features:
+            n_able += self.look_at(
+                node, next_feature(&self.order, n, &draw.stream), NOT_COUNTED, n_able, &draw)
+            n += 1
+            n_drawn = n
+        put_back(&self.order, n_drawn)
+        if n_able == 0:
+            return False
+
+        highest = self.best[0]
+        for i in range(1, n_able):
+            highest = max(highest, self.best[i])
+        tolerance = score_tolerance(self.table, node.totals, highest)
+        chosen = self.rule.choose_feature(self.best, n_able, tolerance, self.work, &draw)
+        able = &self.able[at(chosen, n_able)]
+        n_cuts = self.score_feature(node, able.feature, able.place, &able.before)
+        chosen = self.rule.choose_cut(self.scores, n_cuts, tolerance, self.work, &draw)
+        split.feature = able.feature
+        split.cut = self.cuts[at(chosen, n_cuts)]
+        split.score = self.scores[chosen]
+        return True

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forests that cut cells, not data: purely random and centered."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mrforest import _core
+from mrforest.data.training import TrainingSet
+from mrforest.forests._base import Grower
+from mrforest.forests._classifier import BaseForestClassifier
+from mrforest.forests._docs import describe
+from mrforest.forests._honest import HonestForestMixin
+from mrforest.forests._sampling import AllPoints, Partition, Sampler
+from mrforest.forests._validation import (
+    CLASSIFIER,
+    CRITERION,
+    FOREST,
+    HONEST,
+    MAX_FEATURES,
+    MIN_WEIGHT,
+    Constraints,
+    Interval,
+    StrOptions,
+    count_features,
+)
+
+N_LEAVES = [Interval(Integral, 1, 2**30, closed="both"), StrOptions({"auto"})]
+
+
+@describe
+class PurelyRandomForestClassifier(BaseForestClassifier):
+    """Purely random forest of Biau, Devroye and Lugosi (2008): cells without data.
+
+    A tree begins with the box that holds all rows. Again and again a cell, a feature
+    and a cut of the cell's side are drawn uniformly, until there are k_n cells. The
+    rows only fill them.
+
+    *Consistency*: proved by the authors if k_n tends to infinity and k_n/n to 0.
+
+    *Readings*: missing values go where a coin of the node says; a categorical feature
+    is cut by equality with one of the categories left in the cell; a cell without rows
+    tells what the smallest cell around it that has some tells.
+
+    Parameters
+    ----------
+    {n_estimators}
+    n_leaves : int or "auto", default="auto"
+        k_n of the paper: the number of cells of a tree. "auto": n^(3/4), n the number
+        of rows rounded up, so that cells shrink and fill up as n grows.
+    {categorical_features}
+    {soft_voting}
+    {class_weight}
+    {warm_start}
+    {n_jobs}
+    {random_state}
+    {verbose}
+
+    Attributes
+    ----------
+    {classes_}
+    {n_features_in_}
+    {estimators_}
+    feature_importances_, structure_importances_ : ndarray of shape (n_features_in_,)
+        Decrease of the Gini impurity of the rows; the first without the bias of small
+        cells.
+
+    References
+    ----------
+    G. Biau, L. Devroye, G. Lugosi. Consistency of random forests and other averaging
+    classifiers. Journal of Machine Learning Research 9, 2015-2033 (2008).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from mrforest import PurelyRandomForestClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> forest = PurelyRandomForestClassifier(random_state=0)
+    >>> cross_val_score(forest, X, y, cv=5).mean() > 0.8
+    np.True_
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FOREST,
+        **CLASSIFIER,
+        "n_leaves": N_LEAVES,
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        n_leaves: int | Literal["auto"] = "auto",
+        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
+        voting: Literal["hard", "soft"] = "soft",
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.n_leaves = n_leaves
+        self.categorical_features = categorical_features
+        self.voting = voting
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _grower(self, training: TrainingSet) -> Grower:
+        n_leaves = count_leaves(self.n_leaves, len(training.points))
+        return partial(_core.grow_purely_random, n_leaves=n_leaves)
+
+    def _limits(self, interrupt: NDArray[np.uint8]) -> _core.Limits:
+        return cell_limits(interrupt)
+
+    def _max_bins(self) -> None:
+        return None
+
+    def _criterion(self) -> str:
+        return "gini"  # for structure_importances_; no cut depends on it
+
+    def _sampler(self) -> Sampler:
+        return AllPoints()
+
+
+@describe
+class CenteredForestClassifier(HonestForestMixin, BaseForestClassifier):
+    """Centered forest of Biau (2012): cuts through the middle of cells.
+
+    A tree begins with the box that holds all rows. A node draws a few features, with
+    replacement, and looks at the cut through the middle of the cell's side in each; the
+    best for the structure points is taken. All leaves have the depth ceil(log2 k_n).
+    The estimation points fill them.
+
+    *Consistency*: proved by the author for regression, if k_n tends to infinity and
+    k_n/n to 0, and if every feature that matters keeps a chance.
+
+    *Readings*: a fresh half of the rows is the second sample of each tree; missing
+    values go where a coin of the node says; a categorical feature is cut by equality
+    with one of the categories left in the cell; a cell without rows tells what the
+    smallest cell around it that has some tells.
+
+    Parameters
+    ----------
+    {n_estimators}
+    n_leaves : int or "auto", default="auto"
+        k_n of the paper: trees have the depth ceil(log2 k_n). "auto": n^(3/4), n the
+        number of rows that fill a tree, so that cells shrink and fill up as n grows.
+    max_features : "sqrt", "log2", int, float or None, default="sqrt"
+        How often a node draws a feature: the square root or the binary logarithm of
+        their number, rounded down; so often; this share of their number; or as often as
+        there are features. At least once.
+    {partition_rate}
+    {criterion}
+    {min_weight_fraction_leaf}
+    {categorical_features}
+    {soft_voting}
+    {class_weight}
+    {warm_start}
+    {n_jobs}
+    {random_state}
+    {verbose}
+
+    Attributes
+    ----------
+    {classes_}
+    {n_features_in_}
+    {estimators_}
+    {importances_}
+
+    References
+    ----------
+    G. Biau. Analysis of a random forests model. Journal of Machine Learning Research
+    13, 1063-1095 (2012).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from mrforest import CenteredForestClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> forest = CenteredForestClassifier(random_state=0)
+    >>> cross_val_score(forest, X, y, cv=5).mean() > 0.8
+    np.True_
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FOREST,
+        **CLASSIFIER,
+        **CRITERION,
+        **HONEST,
+        **MAX_FEATURES,
+        "min_weight_fraction_leaf": MIN_WEIGHT,
+        "n_leaves": N_LEAVES,
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        n_leaves: int | Literal["auto"] = "auto",
+        max_features: str | float | None = "sqrt",
+        partition_rate: float = 1.0,
+        criterion: Literal["gini", "entropy"] = "gini",
+        min_weight_fraction_leaf: float = 0.0,
+        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
+        voting: Literal["hard", "soft"] = "soft",
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.n_leaves = n_leaves
+        self.max_features = max_features
+        self.partition_rate = partition_rate
+        self.criterion = criterion
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.categorical_features = categorical_features
+        self.voting = voting
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _grower(self, training: TrainingSet) -> Grower:
+        n_points = len(training.points)
+        n_filling = n_points - self._sampler().n_structure(n_points)
+        n_leaves = count_leaves(self.n_leaves, n_filling)
+        return partial(
+            _core.grow_centered,
+            depth=(n_leaves - 1).bit_length(),
+            n_tries=count_features(self.max_features, training.n_features),
+        )
+
+    def _limits(self, interrupt: NDArray[np.uint8]) -> _core.Limits:
+        return cell_limits(interrupt, self.min_weight_fraction_leaf)
+
+    def _max_bins(self) -> None:
+        return None
+
+    def _sampler(self) -> Partition:
+        return Partition(self.partition_rate)
+
+
+def count_leaves(n_leaves: int | str, n_points: int) -> int:
+    """Return the number of cells that `n_leaves` means, for so many points."""
+    if n_leaves == "auto":
+        return math.ceil(n_points**0.75)
+    return int(n_leaves)
+
+
+def cell_limits(
+    interrupt: NDArray[np.uint8], min_weight: float = 0.0
+) -> _core.Limits:
+    """Return limits that limit next to nothing: cells do not look at their points."""
+    return _core.Limits(
+        min_leaf=1,
+        has_floor=False,
+        max_depth=-1,
+        min_weight=min_weight,
+        label_budget=np.inf,
+        interrupt=interrupt,
+    )

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The comparison-based random forest (CompRF)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import pairwise_distances
+
+from mrforest import _core
+from mrforest.data.table import Schema
+from mrforest.data.training import Classes, Numbers, TrainingSet, prepare
+from mrforest.forests._base import Grower
+from mrforest.forests._classifier import BaseForestClassifier
+from mrforest.forests._docs import describe
+from mrforest.forests._honest import HonestForestMixin
+from mrforest.forests._pivots import (
+    ByMatrix,
+    ByMetric,
+    ByOracle,
+    ByVectors,
+    Comparison,
+    PivotForest,
+)
+from mrforest.forests._sampling import AllPoints, Partition, Sampler
+from mrforest.forests._tree import PivotTree
+from mrforest.forests._validation import (
+    CLASSIFIER,
+    FOREST,
+    HONEST,
+    LEAVES,
+    Constraints,
+)
+
+
+@describe
+class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
+    """Comparison-based random forest (CompRF): which of two rows is nearer?
+
+    A node takes two of its rows as *pivots*; a row goes left if it is at least as near
+    to the first as to the second. Nothing else is asked of the data, so the forest
+    works where all that is known is answers to "is i nearer to j than to k?".
+
+    - ``supervised=False`` (CompRF-C in the multinomial forest's paper): any two
+      structure points may be pivots, and the estimation points fill the leaves.
+    - ``supervised=True`` (CompRF-I): pivots are of different classes, and all rows
+      shape and fill every tree.
+
+    *Consistency*: proved by its authors for regression, for a label-free forest whose
+    pivots come from a sample of their own; CompRF-C is close to that, nothing is
+    proved for CompRF-I.
+
+    *Readings*: one tree, one vote (the authors pool the rows of all leaves that a query
+    falls into); several classes at once (they: one against one); leaves by
+    ``min_samples_leaf`` (they: 1 by default). Pivots that cannot be told apart are drawn
+    again, up to 16 times, and then searched; a node of equal rows is a leaf. A
+    label-free forest does not stop at nodes of one class.
+
+    Parameters
+    ----------
+    {n_estimators}
+    supervised : bool, default=False
+        Whether pivots must be of different classes.
+    metric : str or callable, default="euclidean"
+        "euclidean": on the rows as they are (scale features that are not comparable);
+        a feature that is missing in the row or in a pivot is left out, different
+        categories are at distance 1. "precomputed": X holds dissimilarities, in fit of
+        all rows to all rows, later of queries to the rows of fit. Any other metric of
+        ``sklearn.metrics.pairwise_distances``, or a function of two rows: numbers
+        without missing values only, and much slower.
+    metric_params : dict, default=None
+        Further arguments of such a metric.
+    oracle : callable, default=None
+        ``oracle(i, j, k)``: is item i at least as near to item j as to item k? X is
+        then one column of item numbers, in fit and later, and no metric is used.
+    {partition_rate}
+        Only for ``supervised=False``.
+    {min_samples_leaf}
+    leaf_rule : {"stop", "floor"}, default="stop"
+        "stop": a node with at most k estimation points is not split, and a split that
+        would leave a child without estimation points is refused. "floor": pivots that
+        do not leave at least k estimation points on both sides are drawn again, up to
+        16 times in all.
+    {min_weight_fraction_leaf}
+    {max_depth}
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Features whose values are equal or not: columns of a categorical dtype; or
+        indices, names or a boolean mask; or none. A category that was not seen in fit
+        is a missing value. Only for ``metric="euclidean"``.
+    {voting}
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, in leaves.
+    {warm_start}
+    {n_jobs}
+    {random_state}
+    {verbose}
+
+    Attributes
+    ----------
+    {classes_}
+    {n_features_in_}
+    {estimators_}
+
+    References
+    ----------
+    S. Haghiri, D. Garreau, U. von Luxburg. Comparison-based random forests. ICML 2018,
+    arXiv:1806.06616.
+
+    Examples
+    --------
+    Vectors:
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from mrforest import ComparisonForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = ComparisonForestClassifier(supervised=True, random_state=0)
+    >>> cross_val_score(forest, X, y, cv=5).mean() > 0.9
+    np.True_
+
+    Only comparisons, of words by their length:
+
+    >>> words = ["ox", "cat", "yak", "horse", "leopard", "elephant", "crocodile"]
+    >>> def nearer(i, j, k):
+    ...     length = [len(words[item]) for item in (i, j, k)]
+    ...     return abs(length[0] - length[1]) <= abs(length[0] - length[2])
+    >>> items = [[0], [1], [2], [3], [4], [5], [6]]
+    >>> size = ["short"] * 3 + ["long"] * 4
+    >>> forest = ComparisonForestClassifier(
+    ...     supervised=True, oracle=nearer, min_samples_leaf=1, random_state=0
+    ... )
+    >>> forest.fit(items, size).predict([[0], [6]])
+    array(['short', 'long'], dtype='<U5')
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FOREST,
+        **LEAVES,
+        **CLASSIFIER,
+        **HONEST,
+        "supervised": ["boolean"],
+        "metric": [str, callable],
+        "metric_params": [dict, None],
+        "oracle": [callable, None],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        supervised: bool = False,
+        metric: str | Callable[..., float] = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        oracle: Callable[[int, int, int], bool] | None = None,
+        partition_rate: float = 1.0,
+        min_samples_leaf: int = 5,
+        leaf_rule: Literal["stop", "floor"] = "stop",
+        min_weight_fraction_leaf: float = 0.0,
+        max_depth: int | None = None,
+        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
+        voting: Literal["hard", "soft"] = "hard",
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.supervised = supervised
+        self.metric = metric
+        self.metric_params = metric_params
+        self.oracle = oracle
+        self.partition_rate = partition_rate
+        self.min_samples_leaf = min_samples_leaf
+        self.leaf_rule = leaf_rule
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_depth = max_depth
+        self.categorical_features = categorical_features
+        self.voting = voting
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _sampler(self) -> Sampler:
+        return AllPoints() if self.supervised else Partition(self.partition_rate)
+
+    def _criterion(self) -> str:
+        return "gini"  # no split depends on it
+
+    def _compares_vectors(self) -> bool:
+        return self.oracle is None and self.metric == "euclidean"
+
+    def _allows_missing(self) -> bool:
+        return self._compares_vectors()
+
+    def _compares_columns(self) -> bool:
+        return self.oracle is None and self.metric == "precomputed"
+
+    # ---- fit ------------------------------------------------------------------------
+
+    def _read_table(self, X: Any, y: Any) -> tuple[Any, Any, Schema]:
+        X, y, schema = super()._read_table(X, y)
+        self._check_rows(X, schema)
+        if self._compares_columns() and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                "metric='precomputed': X must be square in fit, dissimilarities of all "
+                f"rows to all rows; its shape is {X.shape}"
+            )
+        if not (self._compares_vectors() or self._compares_columns() or self.oracle):
+            self._try_metric(X)
+        return X, y, schema
+
+    def _check_rows(self, X: NDArray[np.float64], schema: Schema) -> None:
+        """Check what the chosen comparison can work with."""
+        if self._compares_vectors():
+            return
+        name = "an oracle" if self.oracle is not None else f"metric={self.metric!r}"
+        if schema.is_categorical.any():
+            raise ValueError(
+                f"{name} does not know categorical features; metric='euclidean' does"
+            )
+        if self.oracle is not None and (
+            X.shape[1] != 1 or not np.array_equal(X, np.floor(X))
+        ):
+            raise ValueError(
+                "with an oracle X must be one column of item numbers; "
+                f"its shape is {X.shape}"
+            )
+
+    def _try_metric(self, X: NDArray[np.float64]) -> None:
+        """Fail before anything is grown if the metric does not work."""
+        try:
+            pairwise_distances(X[:1], X[:1], self.metric, **(self.metric_params or {}))
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"metric={self.metric!r} with metric_params={self.metric_params!r} "
+                f"does not work on the rows of X: {error}"
+            ) from error
+
+    def _comparison(self, training: TrainingSet) -> Comparison:
+        if self.oracle is not None:
+            return ByOracle(self.oracle)
+        if self._compares_vectors():
+            return ByVectors(training.is_categorical)
+        if self._compares_columns():
+            return ByMatrix(training.row_origin)
+        return ByMetric(self.metric, self.metric_params or {})
+
+    def _prepare(
+        self,
+        X: NDArray[np.float64],
+        target: Classes | Numbers,
+        schema: Schema,
+        weights: NDArray[np.float64] | None,
+    ) -> TrainingSet:
+        return prepare(
+            X,
+            target,
+            n_categories=schema.n_categories,
+            max_bins=None,
+            sample_weight=weights,
+            # The columns of a matrix are in the order of its rows.
+            keep_order=self._compares_columns(),
+        )
+
+    def _grower(self, training: TrainingSet) -> Grower:
+        return partial(
+            _core.grow_by_comparisons,
+            comparer=self._comparison(training).comparer(training.values),
+            supervised=self.supervised,
+        )
+
+    def _flat(
+        self, grown: list[dict[str, NDArray[Any]]], training: TrainingSet
+    ) -> PivotForest:
+        self._fill(grown, training)
+        rows = training.values
+        if self._compares_columns():
+            rows = training.row_origin[:, np.newaxis].astype(np.float64)
+        shared = {"pivot_rows": rows, "comparison": self._comparison(training)}
+        trees = [PivotForest.from_tree({**tree, **shared}) for tree in grown]
+        return PivotForest.join(trees)
+
+    def _tree(self, flat: Any) -> PivotTree:
+        return PivotTree(flat, self._schema, self.classes_, self.voting)
+
+    # Comparisons have no features to credit.
+
+    def _add_decreases(self, *_: Any, **__: Any) -> None:
+        """Add nothing."""
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        raise AttributeError(
+            "a comparison forest has no feature importances: its splits compare whole "
+            "rows; sklearn.inspection.permutation_importance works"
+        )
+
+    structure_importances_ = feature_importances_
+
+    # ---- predict --------------------------------------------------------------------
+
+    def _read(self, X: Any) -> NDArray[np.float64]:
+        X = super()._read(X)
+        self._check_rows(X, self._schema)
+        return X
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._compares_columns()
+        return tags

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Candidates of a feature in a node and the range of a rule (docs/algorithm.md, §5)."""
+
+import itertools
+from collections.abc import Sequence
+
+from tests.naive.model import Candidate, Params, Table
+from tests.naive.score import (
+    class_counts,
+    is_weighted,
+    moment_and_mass,
+    score_of,
+    total,
+    variance_score,
+)
+
+
+def goes_left(table: Table, candidate: Candidate, row: int) -> bool:
+    """Tell whether a candidate sends a row to the left."""
+    code = int(table.codes[row, candidate.feature])
+    if code == table.n_bins[candidate.feature]:
+        return candidate.missing_left
+    if candidate.kind == "equals":
+        return code == candidate.code
+    return code <= candidate.code
+
+
+def divide(
+    table: Table, candidate: Candidate, rows: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """Return the rows left and right of a candidate, each in their order."""
+    left = [int(row) for row in rows if goes_left(table, candidate, row)]
+    right = [int(row) for row in rows if not goes_left(table, candidate, row)]
+    return left, right
+
+
+def _mass(table: Table, rows: Sequence[int]) -> int:
+    """Return the number of points, or their mass."""
+    return total([1 if table.mass is None else int(table.mass[row]) for row in rows])
+
+
+def _questions(table: Table, feature: int, occurring: list[int]) -> list[Candidate]:
+    """Return each cut between the codes that occur; where missing goes is open."""
+    if table.is_categorical[feature]:
+        if len(occurring) < 2:
+            return []
+        return [Candidate(feature, "equals", code, False) for code in occurring]
+    return [
+        Candidate(feature, "cut", (low + high - 1) // 2, False, neighbours=(low, high))
+        for low, high in itertools.pairwise(occurring)
+    ]
+
+
+def _with_missing_side(question: Candidate, missing_left: bool) -> Candidate:
+    return Candidate(
+        question.feature,
+        question.kind,
+        question.code,
+        missing_left,
+        neighbours=question.neighbours,
+    )
+
+
+def _unscored(table: Table, structure: Sequence[int], feature: int) -> list[Candidate]:
+    """Return the candidates that the codes of the structure points make."""
+    missing_code = int(table.n_bins[feature])
+    codes = [int(table.codes[row, feature]) for row in structure]
+    occurring = sorted({code for code in codes if code != missing_code})
+    has_missing = missing_code in codes
+
+    found = []
+    for question in _questions(table, feature, occurring):
+        if has_missing:
+            found.append(_with_missing_side(question, True))
+            found.append(_with_missing_side(question, False))
+        else:
+            left, right = divide(table, question, structure)
+            left_is_larger = _mass(table, left) >= _mass(table, right)
+            found.append(_with_missing_side(question, left_is_larger))
+    if has_missing and occurring:
+        found.append(Candidate(feature, "missing", missing_code - 1, False))
+    return found
+
+
+def _score(table: Table, left: list[int], right: list[int], params: Params) -> float:
+    if params.criterion == "variance":
+        return variance_score(
+            moment_and_mass(table, left), moment_and_mass(table, right)
+        )
+    return score_of(
+        class_counts(table, left),
+        class_counts(table, right),
+        params.criterion,
+        is_weighted(table),
+    )
+
+
+def candidates(
+    table: Table,
+    structure_rows: Sequence[int],
+    estimation_rows: Sequence[int],
+    feature: int,
+    params: Params,
+) -> list[Candidate]:
+    """Return the scored candidates of a feature in a node, in their order.
+
+    With `leaf_rule="floor"` those that leave too few estimation points on a side are
+    left out. The range of a rule is not considered here.
+    """
+    kept = []
+    for candidate in _unscored(table, structure_rows, feature):
+        left, right = divide(table, candidate, structure_rows)
+        e_left, e_right = divide(table, candidate, estimation_rows)
+        candidate.n_structure = (len(left), len(right))
+        candidate.n_estimation = (len(e_left), len(e_right))
+        candidate.score = _score(table, left, right, params)
+        smaller = min(len(e_left), len(e_right))
+        if params.leaf_rule == "stop" or smaller >= params.min_samples_leaf:
+            kept.append(candidate)
+    return kept
+
+
+def _is_in_range(candidate: Candidate, seen: set[int], has_missing: bool) -> bool:
+    """Tell whether a range keeps a candidate; `seen` are its codes but missing."""
+    if not seen:
+        return False
+    if candidate.kind == "missing":
+        return has_missing
+    if candidate.kind == "equals":
+        return candidate.code in seen
+    low, high = candidate.neighbours
+    return min(seen) <= low and high <= max(seen)
+
+
+def within_range(
+    table: Table,
+    structure_rows: Sequence[int],
+    feature: int,
+    positions: Sequence[int] | None,
+    found: list[Candidate],
+) -> list[Candidate]:
+    """Return the candidates of a feature that the points at some positions keep.
+
+    Without positions all of them are kept.
+    """
+    if positions is None:
+        return found
+    missing_code = int(table.n_bins[feature])
+    codes = {int(table.codes[structure_rows[p], feature]) for p in positions}
+    seen = codes - {missing_code}
+    return [c for c in found if _is_in_range(c, seen, missing_code in codes)]
