@@ -14,7 +14,7 @@ ASAN    := build/asan/site
 # Tools call each other by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test test-checked test-asan test-long check format bench accuracy clean
+.PHONY: demo test test-checked test-asan test-long check format bench accuracy forests figures clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built  ## 10-fold cross-validation beside scikit-learn: table and figure
@@ -51,6 +51,12 @@ bench: $(VENV)/.built $(VENV)/.tools  ## speed, memory and size beside scikit-le
 
 accuracy: $(VENV)/.built $(VENV)/.tools  ## the paper's 22 datasets (MRFOREST_DATA=folder)
 	$(BIN)/python benchmarks/accuracy.py
+
+forests: $(VENV)/.built $(VENV)/.tools  ## all forests beside each other (MRFOREST_DATA=folder)
+	$(BIN)/python benchmarks/forests.py
+
+figures: $(VENV)/.built $(VENV)/.tools  ## the figures of the docs, drawn anew
+	$(BIN)/python docs/figures.py
 
 clean:
 	rm -rf build $(VENV)

@@ -6,13 +6,34 @@ from importlib.metadata import version
 from pathlib import Path
 
 import mrforest
+from tests.forests.every import EVERY
 
 ROOT = Path(__file__).parent.parent
 
 
 def test_public_names():
-    assert mrforest.__all__ == ["MultinomialForestClassifier", "__version__"]
+    assert mrforest.__all__ == [
+        "BernoulliForestClassifier",
+        "BernoulliForestRegressor",
+        "BreimanForestClassifier",
+        "BreimanForestRegressor",
+        "CenteredForestClassifier",
+        "ComparisonForestClassifier",
+        "CompletelyRandomForestClassifier",
+        "DataDrivenMultinomialForestClassifier",
+        "DenilForestClassifier",
+        "DenilForestRegressor",
+        "MultinomialForestClassifier",
+        "MultinomialForestRegressor",
+        "PurelyRandomForestClassifier",
+        "__version__",
+    ]
     assert all(hasattr(mrforest, name) for name in mrforest.__all__)
+
+
+def test_every_forest_is_tested():
+    tested = {cls.__name__ for cls, _ in EVERY.values()}
+    assert tested == {name for name in mrforest.__all__ if "Forest" in name}
 
 
 def test_one_version():

@@ -8,36 +8,38 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 from sklearn.utils import estimator_html_repr
 
-from mrforest import MultinomialForestClassifier
+from tests.forests import every as forests
+from tests.forests.every import every, parameters_of
 
 X, Y = load_iris(return_X_y=True)
 
 
-def forest_of(**params) -> MultinomialForestClassifier:
-    return MultinomialForestClassifier(
-        **{"n_estimators": 10, "random_state": 0, **params}
-    )
+def forest_of(name: str = "multinomial", **params):
+    return forests.forest_of(name, **{"n_estimators": 10, **params})
 
 
-def test_html():
-    for forest in (forest_of(feature_budget=7.5), forest_of().fit(X, Y)):
+@every
+def test_html(name):
+    for forest in (forest_of(name), forest_of(name).fit(X, Y)):
         for html in (estimator_html_repr(forest), forest._repr_html_()):
-            assert "MultinomialForestClassifier" in html
-            assert "feature_budget" in html
-    assert "7.5" in estimator_html_repr(forest_of(feature_budget=7.5))
+            assert type(forest).__name__ in html
+            assert all(parameter in html for parameter in parameters_of(name))
+    assert "1717" in estimator_html_repr(forest_of(name, n_estimators=1717))
 
 
+@every
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_verbose_shows_a_bar(n_jobs, monkeypatch):
+def test_verbose_shows_a_bar(name, n_jobs, monkeypatch):
     stderr = io.StringIO()
     monkeypatch.setattr("sys.stderr", stderr)
-    forest_of(n_estimators=13, n_jobs=n_jobs, verbose=1).fit(X, Y)
+    forest_of(name, n_estimators=13, n_jobs=n_jobs, verbose=1).fit(X, Y)
     assert "growing trees" in stderr.getvalue()
     assert "13/13" in stderr.getvalue()
 
 
-def test_silent_by_default(capsys):
-    forest_of(n_estimators=13).fit(X, Y)
+@every
+def test_silent_by_default(name, capsys):
+    forest_of(name, n_estimators=13).fit(X, Y)
     assert capsys.readouterr() == ("", "")
 
 

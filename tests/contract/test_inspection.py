@@ -9,7 +9,20 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mrforest import MultinomialForestClassifier
+from tests.forests import every as forests
+from tests.forests.every import (
+    ALL_ROWS,
+    COMPARING,
+    HONEST,
+    every,
+    every_classifier,
+    every_cutting,
+    every_honest,
+    target_of,
+    told,
+)
+from tests.forests.points import filling_rows
+from tests.naive.comparison import is_nearer_to_first
 
 
 def table(seed: int, n_rows: int = 200) -> tuple[pd.DataFrame, np.ndarray]:
@@ -28,42 +41,57 @@ def numbers_of(X: pd.DataFrame) -> np.ndarray:
     return X.assign(town=X["town"].cat.codes).to_numpy(dtype=float)
 
 
-def forest_of(**params) -> MultinomialForestClassifier:
-    return MultinomialForestClassifier(
-        **{"n_estimators": 12, "random_state": 0, "min_samples_leaf": 2, **params}
+def table_of(
+    name: str, seed: int, n_rows: int = 200
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the table, with numbers for a forest that tells numbers."""
+    X, labels = table(seed, n_rows)
+    return X, target_of(name, labels)
+
+
+def forest_of(name: str = "multinomial", **params):
+    return forests.forest_of(
+        name, **{"n_estimators": 8, "min_samples_leaf": 2, **params}
     )
 
 
+def goes_left(tree, node: int, x: np.ndarray) -> bool:
+    """Tell the side of a row by the tree's public arrays."""
+    if hasattr(tree, "pivots"):
+        return is_nearer_to_first(x, *tree.pivots[node], [False, False, True])
+    value = x[tree.feature[node]]
+    if np.isnan(value):
+        return tree.missing_left[node]
+    if tree.is_equality[node]:
+        return value == tree.threshold[node]
+    return value <= tree.threshold[node]
+
+
 def walk(tree, x: np.ndarray) -> list[int]:
-    """Return the nodes that a row passes, by the tree's public arrays."""
+    """Return the nodes that a row passes."""
     path = [0]
-    while tree.children_left[path[-1]] >= 0:
-        node = path[-1]
-        value = x[tree.feature[node]]
-        if np.isnan(value):
-            left = tree.missing_left[node]
-        elif tree.is_equality[node]:
-            left = value == tree.threshold[node]
-        else:
-            left = value <= tree.threshold[node]
-        children = tree.children_left if left else tree.children_right
-        path.append(int(children[node]))
+    children = tree.children_left, tree.children_right
+    while children[0][path[-1]] >= 0:
+        side = 0 if goes_left(tree, path[-1], x) else 1
+        path.append(int(children[side][path[-1]]))
     return path
 
 
 # ---- trees --------------------------------------------------------------------------
 
 
-def test_paths_by_hand(seed):
-    X, y = table(seed)
-    forest = forest_of().fit(X, y)
+@every
+def test_paths_by_hand(name):
+    X, y = table_of(name, 1)
+    forest = forest_of(name, n_estimators=4).fit(X, y)
     trees = forest.estimators_
-    assert any(tree.is_equality.any() for tree in trees)
+    assert name in COMPARING or any(tree.is_equality.any() for tree in trees)
+    X = X[:60]
     leaves = forest.apply(X)
-    assert leaves.shape == (200, 12)
+    assert leaves.shape == (60, 4)
     indicator, start = forest.decision_path(X)
-    assert indicator.shape == (200, start[-1])
-    assert_array_equal(np.diff(start), [len(tree.feature) for tree in trees])
+    assert indicator.shape == (60, start[-1])
+    assert_array_equal(np.diff(start), [len(tree.children_left) for tree in trees])
     for row, x in enumerate(numbers_of(X)):
         paths = [walk(tree, x) for tree in trees]
         assert_array_equal(leaves[row], [path[-1] for path in paths])
@@ -72,19 +100,15 @@ def test_paths_by_hand(seed):
     assert set(indicator.data) == {1}
 
 
-def test_shape_of_trees(seed):
-    forest = forest_of().fit(*table(seed))
+@every
+def test_shape_of_trees(name):
+    forest = forest_of(name).fit(*table_of(name, 2))
     for number, tree in enumerate(forest.estimators_):
         inner = tree.children_left >= 0
         assert_array_equal(tree.children_right[inner], tree.children_left[inner] + 1)
         assert (tree.children_right[~inner] == -1).all()
         # Breadth first: children are numbered in the order of their parents.
         assert_array_equal(tree.children_left[inner], 1 + 2 * np.arange(inner.sum()))
-        assert (tree.feature[~inner] == -1).all()
-        assert ((tree.feature[inner] >= 0) & (tree.feature[inner] < 3)).all()
-        assert np.isnan(tree.threshold[~inner]).all()
-        assert not np.isnan(tree.threshold[inner]).any()
-        assert_array_equal(tree.is_equality[inner], is_town_cut(tree)[inner])
         assert tree.get_n_leaves() == (~inner).sum() == forest.n_leaves_[number]
         depth = np.zeros(len(inner), dtype=int)
         for node in np.flatnonzero(inner):
@@ -92,6 +116,15 @@ def test_shape_of_trees(seed):
                 depth[node] + 1
             )
         assert tree.get_depth() == depth.max() == forest.depths_[number]
+        if name in COMPARING:
+            assert np.isnan(tree.pivots[~inner]).all()
+            assert tree.pivots.shape == (len(inner), 2, 3)
+            continue
+        assert (tree.feature[~inner] == -1).all()
+        assert ((tree.feature[inner] >= 0) & (tree.feature[inner] < 3)).all()
+        assert np.isnan(tree.threshold[~inner]).all()
+        assert not np.isnan(tree.threshold[inner]).any()
+        assert_array_equal(tree.is_equality[inner], is_town_cut(tree)[inner])
 
 
 def is_town_cut(tree) -> np.ndarray:
@@ -99,30 +132,39 @@ def is_town_cut(tree) -> np.ndarray:
     return (tree.feature == 2) & (tree.threshold < np.inf)
 
 
-@pytest.mark.parametrize("voting", ["hard", "soft"])
-def test_trees_predict_by_themselves(voting, seed):
-    X, y = table(seed)
-    forest = forest_of(voting=voting).fit(X, y)
-    trees = forest.estimators_
-    for number, tree in enumerate(trees):
+@every
+def test_trees_predict_by_themselves(name):
+    X, y = table_of(name, 3)
+    forest = forest_of(name).fit(X, y)
+    for voting in ("hard", "soft") if hasattr(forest, "voting") else (None,):
+        if voting is not None:
+            forest.set_params(voting=voting)
+        trees, leaves = forest.estimators_, forest.apply(X)
+        for tree, of_tree in zip(trees, leaves.T, strict=True):
+            assert_array_equal(tree.apply(X), of_tree)
+        mean = np.mean([told(tree, X) for tree in trees], axis=0)
+        assert_allclose(told(forest, X), mean, rtol=1e-12)
+
+
+@every_classifier
+def test_classes_of_trees(name):
+    X, y = table(3)
+    for tree in forest_of(name, voting="hard").fit(X, y).estimators_:
         assert_array_equal(tree.classes_, ["maybe", "no", "yes"])
-        assert_array_equal(tree.apply(X), forest.apply(X)[:, number])
+        assert set(tree.predict_proba(X).ravel()) <= {0.0, 1.0}
         winner = tree.predict_proba(X).argmax(axis=1)
-        assert_array_equal(tree.predict(X), forest.classes_[winner])
-        if voting == "hard":
-            assert set(tree.predict_proba(X).ravel()) == {0.0, 1.0}
-    mean = np.mean([tree.predict_proba(X) for tree in trees], axis=0)
-    assert_allclose(forest.predict_proba(X), mean, rtol=1e-12)
+        assert_array_equal(tree.predict(X), tree.classes_[winner])
 
 
-def test_leaves_are_filled_by_estimation_rows_only(seed):
-    """Shares and labels follow from the rows that `estimation_samples` names."""
-    X, y = table(seed)
-    forest = forest_of(voting="soft").fit(X, y)
+@every_classifier
+def test_leaves_are_filled_by_the_rows_that_fill(name):
+    """Shares follow from estimation points, the bag or all rows, and nothing else."""
+    X, y = table(4)
+    forest = forest_of(name, voting="soft").fit(X, y)
     for number, tree in enumerate(forest.estimators_):
-        rows = forest.estimation_samples(number)
+        rows = filling_rows(forest, number)
         leaves, shares = tree.apply(X), tree.predict_proba(X)
-        for leaf in np.unique(leaves):
+        for leaf in np.unique(leaves[rows]):
             labels = y[rows[leaves[rows] == leaf]]
             counts = np.array([(labels == c).sum() for c in forest.classes_])
             expected = np.tile(counts / counts.sum(), ((leaves == leaf).sum(), 1))
@@ -132,11 +174,12 @@ def test_leaves_are_filled_by_estimation_rows_only(seed):
 # ---- samples ------------------------------------------------------------------------
 
 
+@every_honest
 @pytest.mark.parametrize(("rate", "n_structure"), [(1.0, 100), (0.25, 40), (3.0, 150)])
-def test_samples(rate, n_structure, seed):
-    forest = forest_of(partition_rate=rate, random_state=seed).fit(*table(seed))
+def test_samples(name, rate, n_structure):
+    forest = forest_of(name, partition_rate=rate).fit(*table_of(name, 5))
     seen = set()
-    for tree in range(12):
+    for tree in range(8):
         structure = forest.structure_samples(tree)
         estimation = forest.estimation_samples(tree)
         assert len(structure) == n_structure
@@ -145,23 +188,44 @@ def test_samples(rate, n_structure, seed):
         assert_array_equal(structure, np.sort(structure))
         assert_array_equal(estimation, np.sort(estimation))
         seen.add(structure.tobytes())
-    assert len(seen) == 12
+    assert len(seen) == 8
+
+
+@pytest.mark.parametrize("name", ALL_ROWS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_samples_of_trees_that_all_rows_shape_and_fill(name, weighted):
+    X, y = table_of(name, 5)
+    weight = np.arange(200) % 3 if weighted else np.ones(200, dtype=int)
+    forest = forest_of(name).fit(X, y, sample_weight=weight)
+    expected = np.repeat(np.arange(200), weight)
+    for tree in (0, 7):
+        assert_array_equal(forest.structure_samples(tree), expected)
+        estimation = forest.estimation_samples(tree)
+        assert estimation.shape == expected.shape
+        assert_array_equal(estimation, expected)
+
+
+def test_only_honest_forests_name_samples():
+    for name in forests.NAMES:
+        named = hasattr(forest_of(name), "structure_samples")
+        assert named == (name in HONEST + ALL_ROWS)
 
 
 def test_every_row_is_as_likely_to_shape_as_to_fill():
-    """Over 2,000 trees each row shapes about half: within five sigma."""
-    forest = forest_of(n_estimators=2000, max_depth=1).fit(*table(0, n_rows=40))
+    """Over 1,000 trees each row shapes about half: within five sigma."""
+    forest = forest_of(n_estimators=1000, max_depth=1).fit(*table(0, n_rows=40))
     times = np.zeros(40)
-    for tree in range(2000):
+    for tree in range(1000):
         times[forest.structure_samples(tree)] += 1
-    assert times.sum() == 2000 * 20
-    assert abs(times - 1000).max() < 5 * np.sqrt(2000 / 4)
+    assert times.sum() == 1000 * 20
+    assert abs(times - 500).max() < 5 * np.sqrt(1000 / 4)
 
 
-def test_samples_of_a_fitted_forest_do_not_change():
+@every_honest
+def test_samples_of_a_fitted_forest_do_not_change(name):
     """They are those the trees were grown from, whatever is set afterwards."""
-    X, y = table(0)
-    forest = forest_of(warm_start=True).fit(X, y)
+    X, y = table_of(name, 0)
+    forest = forest_of(name, warm_start=True).fit(X, y)
     before = forest.structure_samples(0)
     forest.set_params(partition_rate=3.0)
     assert_array_equal(forest.structure_samples(0), before)
@@ -169,10 +233,11 @@ def test_samples_of_a_fitted_forest_do_not_change():
     assert_array_equal(forest.structure_samples(0), before)
 
 
-def test_samples_after_a_warm_start_with_other_rows():
+@every_honest
+def test_samples_after_a_warm_start_with_other_rows(name):
     """Old trees name rows of the table they were grown from, or it is refused."""
-    X, y = table(0)
-    forest = forest_of(warm_start=True).fit(X, y)
+    X, y = table_of(name, 0)
+    forest = forest_of(name, warm_start=True).fit(X, y)
     before = forest.structure_samples(0)
     with contextlib.suppress(ValueError):
         forest.set_params(n_estimators=15).fit(X[:120], y[:120])
@@ -182,8 +247,9 @@ def test_samples_after_a_warm_start_with_other_rows():
 # ---- importances --------------------------------------------------------------------
 
 
-def test_importances_add_up_to_1(seed):
-    forest = forest_of().fit(*table(seed))
+@every_cutting
+def test_importances_add_up_to_1(name):
+    forest = forest_of(name).fit(*table_of(name, 6))
     assert forest.structure_importances_.sum() == pytest.approx(1)
     assert (forest.structure_importances_ >= 0).all()
     assert np.abs(forest.feature_importances_).sum() == pytest.approx(1)
@@ -195,7 +261,7 @@ def test_importances_add_up_to_1(seed):
 def test_features_of_noise_have_no_importance(criterion, leaf_rule):
     """0 on average over tables, while that on structure points is always above."""
     honest, biased = [], []
-    for seed in range(40):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         signal = rng.integers(0, 2, 150)
         many_values, few_values = rng.random(150), rng.integers(0, 2, 150)
@@ -218,12 +284,13 @@ def test_features_of_noise_have_no_importance(criterion, leaf_rule):
 # ---- what is kept -------------------------------------------------------------------
 
 
-def test_no_training_row_is_kept():
+@every_cutting
+def test_no_training_row_is_kept(name):
     """Neither a number of the table that is not a cut nor the table as a whole."""
     rng = np.random.default_rng(0)
-    X = rng.random((500, 4))
+    X = rng.random((300, 4))
     y = (X[:, 0] + X[:, 1] > 1).astype(int)
-    forest = forest_of(min_samples_leaf=1).fit(X, y)
+    forest = forest_of(name, n_estimators=4, min_samples_leaf=1).fit(X, y)
     kept = pickle.dumps(forest)
     cuts = np.concatenate([tree.threshold for tree in forest.estimators_])
     assert not np.isin(X, cuts).any()
@@ -233,17 +300,18 @@ def test_no_training_row_is_kept():
     assert all(cut.tobytes() in kept for cut in cuts[~np.isnan(cuts)])
 
 
-def test_size_does_not_grow_with_the_table():
-    """Stumps of two classes are equally large; a column adds a few bytes, no rows."""
+@every_cutting
+def test_size_does_not_grow_with_the_table(name):
+    """Stumps are nearly equally large; a column adds a few bytes, no rows."""
     rng = np.random.default_rng(0)
     X = rng.random((400, 60))
     y = np.arange(400) % 2
+    forest = forest_of(name, max_depth=1, n_leaves=2)
     sizes = [
-        len(pickle.dumps(forest_of(max_depth=1).fit(X[:, :n_features], y)))
-        for n_features in (10, 60)
+        len(pickle.dumps(forest.fit(X[:, :n_features], y))) for n_features in (10, 60)
     ]
     assert sizes[1] - sizes[0] < 50 * 32
     # A row adds the number that `structure_samples` gives, no more.
     more = np.tile(X[:, :10], (3, 1)) + np.repeat(np.arange(3), 400)[:, None] / 4
-    size = len(pickle.dumps(forest_of(max_depth=1).fit(more, np.tile(y, 3))))
+    size = len(pickle.dumps(forest.fit(more, np.tile(y, 3))))
     assert size - sizes[0] < 800 * 5

@@ -7,8 +7,8 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 import mrforest
 from mrforest import (
     BreimanForestClassifier,
-    CompletelyRandomForestClassifier,
     ComparisonForestClassifier,
+    CompletelyRandomForestClassifier,
     MultinomialForestClassifier,
 )
 

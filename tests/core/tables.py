@@ -107,7 +107,7 @@ def compiled_target(table, criterion: str) -> _core.Target:
 
 def compiled_table(table: naive.Table, criterion: str, *, wide: bool):
     lengths = [len(cuts) for cuts in table.cuts]
-    return _core.TrainingTable(
+    compiled = _core.TrainingTable(
         compiled_target(table, criterion),
         np.asarray(table.is_categorical, dtype=bool),
         codes=np.ascontiguousarray(table.codes, dtype=np.uint16 if wide else np.uint8),
@@ -115,6 +115,9 @@ def compiled_table(table: naive.Table, criterion: str, *, wide: bool):
         cuts=np.concatenate([np.asarray(cuts, dtype=float) for cuts in table.cuts]),
         cuts_start=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
     )
+    if table.codes.shape[1] % 2:
+        compiled.add_columns(long_row=0)
+    return compiled
 
 
 def limits_of(params) -> _core.Limits:

@@ -19,6 +19,7 @@ from tests.naive.cells import grow_centered, grow_in_range, grow_purely_random
 from tests.naive.comparison import grow_comparison
 from tests.naive.raw import Options, RawTable
 from tests.naive.rng import tree_key
+from tests.naive.sample import partition
 
 
 @st.composite
@@ -29,13 +30,17 @@ def raw_tables(draw) -> RawTable:
     n_classes = draw(st.sampled_from([1, 2, 3, 20]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     columns, is_categorical = [], []
+    kinds = ["numbers", "few", "one", "categories", "huge"]
+    if draw(st.booleans()):
+        kinds = ["categories"]
+        n_features = draw(st.integers(1, 18))
     for _ in range(n_features):
-        kind = draw(st.sampled_from(["numbers", "few", "one", "categories", "huge"]))
+        kind = draw(st.sampled_from(kinds))
         column = {
             "numbers": rng.normal(size=n_rows),
             "few": rng.integers(0, 4, n_rows) / 4,
             "one": np.full(n_rows, 3.0),
-            "categories": rng.integers(0, 5, n_rows).astype(float),
+            "categories": rng.choice([0.0, 1, 2, 127, 128, 255], n_rows),
             "huge": rng.choice([-1e300, 0.0, 1e-300, 1.7e308], n_rows),
         }[kind]
         gaps = draw(st.sampled_from([0.0, 0.0, 0.2, 1.0]))
@@ -85,6 +90,10 @@ def grow_compiled(grow, table, structure, estimation, key, options, **arguments)
     )
 
 
+def box_of(table: RawTable, *, in_the_middle: bool) -> _core.Box:
+    return _core.Box(table.x, np.asarray(table.is_categorical), in_the_middle)
+
+
 CASES = {
     "table": raw_tables(),
     "options": some_options(),
@@ -113,7 +122,14 @@ def test_purely_random(table, options, seed, data):
     twin = grow_purely_random(table, points, key, n_leaves, options)
     options.min_weight_fraction = 0.0
     tree = grow_compiled(
-        _core.grow_purely_random, table, points, None, key, options, n_leaves=n_leaves
+        _core.grow_purely_random,
+        table,
+        points,
+        None,
+        key,
+        options,
+        box=box_of(table, in_the_middle=False),
+        n_leaves=n_leaves,
     )
     assert_same_tree(tree, twin)
 
@@ -124,8 +140,8 @@ def test_centered(table, options, seed, data):
     key = tree_key(seed, 0)
     depth = data.draw(st.integers(0, 7), label="depth")
     n_tries = data.draw(st.integers(1, 5), label="tries")
-    structure, estimation = samples(data.draw, key, len(table.y))
-    # In a bag the cell of the root is that of the bag.
+    rate = data.draw(st.sampled_from([0.3, 1.0, 2.5]), label="rate")
+    structure, estimation = partition(key, len(table.y), rate)
     twin = grow_centered(table, structure, estimation, key, depth, n_tries, options)
     tree = grow_compiled(
         _core.grow_centered,
@@ -134,6 +150,7 @@ def test_centered(table, options, seed, data):
         estimation,
         key,
         options,
+        box=box_of(table, in_the_middle=True),
         depth=depth,
         n_tries=n_tries,
     )

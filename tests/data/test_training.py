@@ -6,25 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrforest.data.training import as_mass, prepare
+from mrforest.data.training import Classes, as_mass, prepare
 
 
 def make(X, y, sample_weight=None):
     return prepare(
         X,
-        y.astype(np.int32),
-        n_classes=3,
+        Classes(y.astype(np.int32), 3, None, "gini"),
         n_categories=np.full(X.shape[1], -1, dtype=np.int32),
         max_bins=5,
         sample_weight=sample_weight,
-        class_weight=None,
-        criterion="gini",
     )
 
 
 def rows_of(training):
     """Codes, class and mass of every point."""
-    codes, y, *_, mass, _, _ = training.table.__reduce__()[1]
+    _, (target, _, table, _) = training.table.__reduce__()
+    y, _, mass, *_ = target.__reduce__()[1]
+    codes = table["codes"]
     columns = [codes, y[:, None]] + ([] if mass is None else [mass[:, None]])
     return np.hstack(columns)[training.points]
 

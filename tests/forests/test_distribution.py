@@ -1,41 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How often a split or a label is drawn: exact probabilities, limits, bounds.
-
-The probabilities are computed here from the paper's formulas, apart from the twin. Keys
-are fixed, so a test that passes once passes always.
-"""
+"""How often the multinomial rule draws a split, and how often a label is drawn."""
 
 import math
 from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from scipy.stats import chisquare
 from sklearn.tree import DecisionTreeClassifier
 
 from mrforest import MultinomialForestClassifier, _core
-from mrforest.forests._flat import EQUALITY, FEATURE_MASK, MISSING_LEFT
 from mrforest.forests._sampling import tree_key
+from tests.forests.distributions import (
+    INF,
+    all_questions,
+    assert_fits,
+    choice,
+    coded,
+    decrease,
+    draw_roots,
+    keys,
+    question,
+)
 from tests.naive.cases import random_rows, table_of
 from tests.naive.draw import draw_probabilities
 from tests.naive.grow import Params, candidates
 from tests.naive.score import tolerance_of
 
-INF = math.inf
-N_DRAWS = 50_000
-# 1 in 10,000 by chance; the keys are fixed, so chance has been taken once.
-P_VALUE = 1e-4
-# Neighbouring keys are as good as any.
-KEYS = np.stack([np.full(N_DRAWS, 2024), np.arange(N_DRAWS)], axis=1).astype(np.uint64)
-NOT_INTERRUPTED = np.zeros(1, dtype=np.uint8)
+KEYS = keys(6_000)
 BUDGETS = [(0.0, 0.0), (10.0, 10.0), (2.0, 7.0), (INF, INF)]
 
 # Codes are the values themselves. Columns: numbers, numbers with gaps, categories, and
 # the first column backwards, so that it ties with it. A code of n_bins is missing.
-N_BINS = np.array([5, 3, 3, 5], dtype=np.int32)
-IS_CATEGORICAL = np.array([False, False, True, False])
+N_BINS = [5, 3, 3, 5]
+IS_CATEGORICAL = [False, False, True, False]
 CODES = np.array(
     [
         [0, 0, 0, 4],
@@ -49,163 +47,50 @@ CODES = np.array(
         [4, 2, 0, 0],
         [4, 3, 1, 0],
     ],
-    dtype=np.uint8,
 )
 # Mirrored, so the first and the last cut of columns 0 and 3 tie.
-Y = np.array([0, 0, 1, 1, 1, 1, 1, 1, 2, 2], dtype=np.int32)
-
-
-def compiled(codes, y, n_bins, is_categorical, n_classes, criterion):
-    """Return the table whose cut number c lies at c + 0.5."""
-    lengths = np.where(is_categorical, 0, np.asarray(n_bins) - 1)
-    return _core.TrainingTable(
-        np.ascontiguousarray(codes, dtype=np.uint8),
-        np.asarray(y, dtype=np.int32),
-        n_classes,
-        np.asarray(n_bins, dtype=np.int32),
-        np.asarray(is_categorical, dtype=bool),
-        np.concatenate([np.arange(length) + 0.5 for length in lengths]),
-        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        None,
-        None,
-        criterion,
-    )
-
-
-def draw_roots(table, n_rows, keys, budgets, depth=1, label_budget=INF) -> Iterator:
-    """Grow the root only, once for each key."""
-    rule = _core.Multinomial(*budgets)
-    rows = np.arange(n_rows, dtype=np.int32)
-    for key in keys:
-        yield _core.grow_tree(
-            table,
-            rule,
-            rows.copy(),
-            rows.copy(),
-            key,
-            min_leaf=1,
-            has_floor=False,
-            max_depth=depth,
-            label_budget=label_budget,
-            interrupt=NOT_INTERRUPTED,
-        )
-
-
-def question(root) -> tuple[int, float, bool, bool]:
-    """Return what a root asks: feature, threshold, "is it equal?", "missing left?"."""
-    flags = root["feature"]
-    number = int(flags & FEATURE_MASK)
-    equality, missing = bool(flags & EQUALITY), bool(flags & MISSING_LEFT)
-    return number, float(root["threshold"]), equality, missing
-
-
-def impurity(y: np.ndarray, criterion: str) -> float:
-    shares = np.bincount(y) / len(y)
-    if criterion == "gini":
-        return 1 - float((shares**2).sum())
-    return -sum(share * math.log(share) for share in shares if share > 0)
-
-
-def decrease(y: np.ndarray, left: np.ndarray, criterion: str) -> float:
-    """Impurity decrease of a split, as in the paper."""
-    after = left.mean() * impurity(y[left], criterion)
-    return (
-        impurity(y, criterion) - after - (~left).mean() * impurity(y[~left], criterion)
-    )
-
-
-def all_questions(codes, n_bins, is_categorical) -> list[dict]:
-    """Return for each feature what may be asked, and who goes left."""
-    out = []
-    for feature, column in enumerate(codes.T):
-        missing = column == n_bins[feature]
-        present = np.unique(column[~missing])
-        asked = {}
-        for i, value in enumerate(present):
-            if is_categorical[feature]:
-                left, threshold = column == value, float(value)
-            elif i + 1 < len(present):
-                left, threshold = column <= value, float(value) + 0.5
-            else:
-                continue
-            name = (feature, threshold, bool(is_categorical[feature]))
-            if missing.any():
-                asked[(*name, True)] = left | missing
-                asked[(*name, False)] = left & ~missing
-            else:
-                asked[(*name, bool(left.sum() >= (~left).sum()))] = left
-        if missing.any():
-            asked[(feature, INF, False, False)] = ~missing
-        out.append(asked)
-    return out
-
-
-def softmax(scores: list[float], budget: float) -> np.ndarray:
-    """Return probabilities: scores stretched to 0..1, times B / 2, exponentials."""
-    scores = np.array(scores)
-    span = scores.max() - scores.min()
-    stretched = (scores - scores.min()) / span if span > 1e-9 else np.zeros(len(scores))
-    if budget == INF:
-        best = stretched >= stretched.max() - 1e-9
-        return best / best.sum()
-    weights = np.exp(budget / 2 * stretched)
-    return weights / weights.sum()
+Y = np.array([0, 0, 1, 1, 1, 1, 1, 1, 2, 2])
+TARGETS = {"gini": Y, "entropy": Y, "variance": 1000 * Y}
+CRITERIA = list(TARGETS)
 
 
 def exact_probabilities(criterion: str, b1: float, b2: float) -> dict:
-    """Return the probability of each question: of its feature, times of its cut."""
     questions = all_questions(CODES, N_BINS, IS_CATEGORICAL)
     scores = [
-        [decrease(Y, left, criterion) for left in asked.values()] for asked in questions
+        {
+            name: decrease(TARGETS[criterion], left, criterion)
+            for name, left in q.items()
+        }
+        for q in questions
     ]
-    out = {}
-    of_feature = softmax([max(of_cuts) for of_cuts in scores], b1)
-    for asked, of_cuts, p in zip(questions, scores, of_feature, strict=True):
-        out.update(zip(asked, p * softmax(of_cuts, b2), strict=True))
-    return out
+    return choice(scores, b1, b2)
 
 
-def assert_fits(observed: Counter, expected: dict) -> None:
-    """Chi-square test; what is rarer than 5 in all draws is counted together."""
-    n = sum(observed.values())
-    assert sum(expected.values()) == pytest.approx(1)
-    possible = {name for name, p in expected.items() if p > 0}
-    assert set(observed) <= possible
-    common = [name for name in possible if expected[name] * n >= 5]
-    counts = [observed[name] for name in common]
-    wanted = [expected[name] * n for name in common]
-    if len(common) < len(possible):
-        counts.append(n - sum(counts))
-        wanted.append(n - sum(wanted))
-    if len(counts) > 1:
-        assert chisquare(counts, wanted, sum_check=False).pvalue > P_VALUE
-
-
-@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize(("b1", "b2"), BUDGETS)
 def test_splits_are_drawn_as_often_as_the_paper_says(criterion, b1, b2):
-    table = compiled(CODES, Y, N_BINS, IS_CATEGORICAL, 3, criterion)
-    trees = draw_roots(table, len(Y), KEYS, (b1, b2))
-    observed = Counter(question(tree["nodes"][0]) for tree in trees)
-    expected = exact_probabilities(criterion, b1, b2)
-    assert_fits(observed, expected)
+    table = coded(CODES, TARGETS[criterion], N_BINS, IS_CATEGORICAL, criterion)
+    trees = draw_roots(table, len(Y), KEYS, _core.Multinomial(b1, b2))
+    observed = Counter(map(question, trees))
+    assert_fits(observed, exact_probabilities(criterion, b1, b2))
 
     # Lemma 3: no feature is starved. Five sigma for the observed shares.
     drawn = Counter()
     for (feature, *_), count in observed.items():
-        drawn[feature] += count / N_DRAWS
+        drawn[feature] += count / len(KEYS)
     if b1 < INF:
         bound = 1 / (1 + (len(N_BINS) - 1) * math.exp(b1))
-        margin = 5 * math.sqrt(bound * (1 - bound) / N_DRAWS)
+        margin = 5 * math.sqrt(bound * (1 - bound) / len(KEYS))
         assert set(drawn) == set(range(len(N_BINS)))
         assert min(drawn.values()) >= bound - margin
 
 
-def test_there_is_something_to_tell_apart():
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_there_is_something_to_tell_apart(criterion):
     """The table above has ties between features and between cuts, and no other."""
-    greedy = [p for p in exact_probabilities("gini", INF, INF).values() if p > 0]
+    greedy = [p for p in exact_probabilities(criterion, INF, INF).values() if p > 0]
     assert greedy == pytest.approx([1 / 4] * 4)
-    uniform = exact_probabilities("gini", 0, 0)
+    uniform = exact_probabilities(criterion, 0, 0)
     assert len(uniform) == 4 + 5 + 3 + 4
     assert uniform[0, 0.5, False, False] == pytest.approx(1 / 4 / 4)
     assert uniform[1, INF, False, False] == pytest.approx(1 / 4 / 5)
@@ -234,15 +119,16 @@ def test_infinite_budgets_find_the_best_split(criterion):
         rng = np.random.default_rng(number)
         codes = np.stack([rng.permutation(60) for _ in range(4)], axis=1)
         y = ((codes[:, number % 4] > rng.integers(10, 50)) ^ (rng.random(60) < 0.2)) * 1
-        table = compiled(codes, y, [60] * 4, [False] * 4, 2, criterion)
-        (tree,) = draw_roots(table, 60, [tree_key(0, number)], (INF, INF))
+        table = coded(codes, y, [60] * 4, [False] * 4, criterion)
+        rule = _core.Multinomial(INF, INF)
+        (tree,) = draw_roots(table, 60, [tree_key(0, number)], rule)
         scores = {
             name[:2]: decrease(y, left, criterion)
             for asked in all_questions(codes, [60] * 4, [False] * 4)
             for name, left in asked.items()
         }
         best = max(scores.values())
-        drawn = question(tree["nodes"][0])[:2]
+        drawn = question(tree)[:2]
         assert scores[drawn] == pytest.approx(best, abs=1e-12)
         if sum(score > best - 1e-9 for score in scores.values()) == 1:
             cart = DecisionTreeClassifier(criterion=criterion, max_depth=1)
@@ -268,15 +154,24 @@ def test_infinite_budgets_split_structure_points_as_cart_does():
         assert_array_equal(ours, X[rows, cart.feature[0]] <= cart.threshold[0])
 
 
-LABELS = np.array([0] * 2 + [1] * 5 + [3] * 2 + [4] * 5, dtype=np.int32)
+# ---- labels -------------------------------------------------------------------------
+
+LABELS = np.array([0] * 2 + [1] * 5 + [3] * 2 + [4] * 5)
 SHARES = np.bincount(LABELS, minlength=6) / len(LABELS)  # classes 2 and 5 are absent
 
 
 @pytest.mark.parametrize("budget", [0.0, 1.0, 7.0, 40.0, INF])
 def test_labels_are_drawn_among_all_classes(budget):
-    codes = np.zeros((len(LABELS), 1))
-    table = compiled(codes, LABELS, [1], [False], 6, "gini")
-    trees = draw_roots(table, len(LABELS), KEYS, (1.0, 1.0), 0, label_budget=budget)
+    codes = np.zeros((len(LABELS), 1), dtype=int)
+    table = coded(codes, LABELS, [1], [False], n_classes=6)
+    trees = draw_roots(
+        table,
+        len(LABELS),
+        KEYS,
+        _core.Multinomial(1.0, 1.0),
+        max_depth=0,
+        label_budget=budget,
+    )
     observed = Counter(int(tree["leaf_label"][0]) for tree in trees)
     if budget == INF:
         weights = np.isclose(SHARES, SHARES.max()) * 1.0

@@ -2,83 +2,206 @@
 """A whole forest grown by the twin, from a fitted one's parameters and row order."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 from numpy.testing import assert_array_equal
+from sklearn.base import is_regressor
 
-from mrforest import MultinomialForestClassifier
 from mrforest.data.training import as_mass
+from tests.forests.frames import Columns
+from tests.naive import predict as naive
+from tests.naive import rules
 from tests.naive.binning import cuts_of, encode
+from tests.naive.cells import grow_centered, grow_in_range, grow_purely_random
+from tests.naive.comparison import Left, apply_left, euclidean_left, grow_comparison
 from tests.naive.grow import Params, Table, Tree, grow
+from tests.naive.raw import Options, RawTable
 from tests.naive.rng import tree_key
-from tests.naive.sample import partition
+from tests.naive.sample import bootstrap, partition
+from tests.naive.target import fixed_point
 
 MOST_BINS = 65_535  # of max_bins="exact"
 
-
-def mixed_frame(seed: int, n_rows: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return numbers, ties, a constant, strings, ordered categories; all with gaps."""
-    rng = np.random.default_rng(seed)
-    number = rng.normal(size=n_rows)
-    grade = rng.integers(0, 5, n_rows)
-    town = rng.choice(["Ulm", "Bonn", "Kiel", "Trier"], n_rows)
-    size = rng.choice(["small", "large"], n_rows)
-    y = (number > 0) + 2 * (town == "Kiel") + (rng.random(n_rows) < 0.15)
-    town = pd.Categorical(np.where(rng.random(n_rows) < 0.1, None, town))
-    X = pd.DataFrame(
-        {
-            "number": np.where(rng.random(n_rows) < 0.1, np.nan, number),
-            "grade": np.where(rng.random(n_rows) < 0.2, np.nan, grade),
-            "constant": 7.0,
-            "town": town,
-            # The order of the categories is not that of the alphabet.
-            "size": pd.Categorical(size, categories=["small", "large"], ordered=True),
-            "noise": rng.random(n_rows),
-        }
-    )
-    return X, np.array(["none", "some", "many", "most"])[np.minimum(y, 3)]
-
-
-def categories_of(column: pd.Series) -> list | None:
-    """Return the categories that occur, in the order of their codes."""
-    if not isinstance(column.dtype, pd.CategoricalDtype):
-        return None
-    seen = set(column.dropna())
-    values = column.cat.categories
-    return [v for v in (values if column.cat.ordered else sorted(values)) if v in seen]
-
-
-@dataclass
-class Columns:
-    """The categories of the training table; turns tables into plain numbers."""
-
-    categories: list
-
-    def numbers(self, X: pd.DataFrame) -> np.ndarray:
-        out = np.full(X.shape, np.nan)
-        for j, known in enumerate(self.categories):
-            for i, value in enumerate(X.iloc[:, j]):
-                if known is None:
-                    out[i, j] = value
-                elif value in known:
-                    out[i, j] = known.index(value)
-        return out
+Sides = tuple[np.ndarray, np.ndarray | None]
 
 
 @dataclass
 class TwinForest:
-    """Trees of the twin and what is needed to send rows through them."""
+    """Trees of the twin and what is needed to send rows through them.
 
-    trees: list[Tree]
+    The rows of the table are the points, repeats included, and `numbers` are their raw
+    values. `sides` are the structure and estimation points of each tree, None if they
+    are the same.
+    """
+
     columns: Columns
-    n_classes: int
+    numbers: np.ndarray
+    table: Table | RawTable
+    centre: float = 0.0
+    unit: float = 1.0
+    mass_unit: float = 1.0
+    # In a comparison forest: what compares query rows with rows of the table, and what
+    # a tree shows of the points that are pivots.
+    left: Callable[[np.ndarray], Left] | None = None
+    shown: np.ndarray | None = None
+    trees: list[Tree] = field(default_factory=list)
+    sides: list[Sides] = field(default_factory=list)
+
+    @property
+    def n_classes(self) -> int:
+        return self.table.n_classes
+
+    def leaves(self, X: pd.DataFrame) -> np.ndarray:
+        """Return the node of each row (rows by trees)."""
+        x = self.columns.numbers(X)
+        if self.left is None:
+            return np.stack([naive.apply(tree, x) for tree in self.trees], axis=1)
+        left = self.left(x)
+        return np.stack([apply_left(tree, len(x), left) for tree in self.trees], axis=1)
+
+    def votes(self, X: pd.DataFrame) -> np.ndarray:
+        """Return the trees that vote for each class."""
+        out = np.zeros((len(X), self.n_classes), dtype=int)
+        for row, leaves in enumerate(self.leaves(X)):
+            for tree, leaf in zip(self.trees, leaves, strict=True):
+                out[row, tree.nodes[leaf].label] += 1
+        return out
+
+    def shares(self, X: pd.DataFrame) -> np.ndarray:
+        """Return the mean shares of the leaves; equal ones of a leaf without mass."""
+        out = np.zeros((len(X), self.n_classes))
+        for row, leaves in enumerate(self.leaves(X)):
+            for tree, leaf in zip(self.trees, leaves, strict=True):
+                masses = [float(mass) for mass in tree.nodes[leaf].masses]
+                whole = 0.0
+                for mass in masses:
+                    whole = whole + mass
+                for c, mass in enumerate(masses):
+                    out[row, c] += mass / whole if whole > 0 else 1 / self.n_classes
+        return out / len(self.trees)
+
+    def means(self, X: pd.DataFrame) -> np.ndarray:
+        """Return the mean values of the leaves."""
+        x = self.columns.numbers(X)
+        return naive.mean_values(self.trees, x, self.centre, self.unit)
 
 
-def coded_table(X, y, columns, origin, max_bins, mass=None, class_weight=None) -> Table:
-    """Return the coded points in canonical order: one row each, repeats included."""
-    numbers = columns.numbers(X)[origin]
+# ---- what a forest's parameters mean ------------------------------------------------
+
+
+def name_of(forest) -> str:
+    """Return the name of a forest without what it tells."""
+    return type(forest).__name__.split("Forest")[0]
+
+
+def how_many(max_features, n_features: int) -> int:
+    """Return the number of features that `max_features` means."""
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return math.floor(math.sqrt(n_features))
+    if max_features == "log2":
+        return max(1, math.floor(math.log2(n_features)))
+    if isinstance(max_features, int):
+        return min(max_features, n_features)
+    return max(1, math.floor(max_features * n_features))
+
+
+def rule_of(forest, n_features: int) -> rules.Rule:
+    """Return the twin's split rule."""
+    some = how_many(getattr(forest, "max_features", None), n_features)
+    name = name_of(forest)
+    if name == "Multinomial":
+        return rules.Multinomial(forest.feature_budget, forest.split_budget)
+    if name == "Breiman":
+        return rules.Greedy(some)
+    if name == "Denil":
+        mean = forest.feature_mean
+        mean = math.sqrt(n_features) if mean == "sqrt" else mean
+        return rules.Denil(mean, forest.range_points)
+    if name == "Bernoulli":
+        chances = forest.feature_probability, forest.split_probability
+        return rules.Bernoulli(some, *chances)
+    if name == "DataDrivenMultinomial":
+        budgets = forest.feature_budget, forest.split_budget
+        return rules.DataDriven(some, forest.split_probability, *budgets)
+    assert name == "CompletelyRandom"
+    return rules.Random()
+
+
+def rate_of(forest) -> float | None:
+    """Return structure over estimation points, None if every point is both."""
+    if getattr(forest, "supervised", False) or name_of(forest) == "PurelyRandom":
+        return None
+    if forest.partition_rate == "auto":
+        return 1.0 if forest.cuts == "data" else None
+    return forest.partition_rate
+
+
+def sides_of(forest, key, n_points: int) -> Sides:
+    """Return structure and estimation points of the tree with this key."""
+    if hasattr(forest, "oob_score"):
+        return bootstrap(key, n_points), None
+    rate = rate_of(forest)
+    if rate is None:
+        return np.arange(n_points), None
+    return partition(key, n_points, rate)
+
+
+def number_of_leaves(forest, n_points: int) -> int:
+    """Return the number of cells, of so many points that fill them."""
+    if forest.n_leaves == "auto":
+        return math.ceil(n_points ** (3 / 4))
+    return forest.n_leaves
+
+
+def limits_of(forest) -> dict:
+    """Return what `Params` and `Options` have in common."""
+    criterion = getattr(forest, "criterion", "gini")
+    return {
+        "label_budget": getattr(forest, "label_budget", math.inf),
+        "min_samples_leaf": getattr(forest, "min_samples_leaf", 1),
+        "leaf_rule": getattr(forest, "leaf_rule", "stop"),
+        "criterion": "variance" if is_regressor(forest) else criterion,
+        "max_depth": getattr(forest, "max_depth", None),
+        "min_weight_fraction": getattr(forest, "min_weight_fraction_leaf", 0.0),
+    }
+
+
+def left_of(forest, table: RawTable, origin: np.ndarray) -> Callable:
+    """Return what compares queries with rows of the table, as the forest does."""
+
+    def by_vectors(x: np.ndarray) -> Left:
+        return euclidean_left(table, x)
+
+    def by_oracle(x: np.ndarray) -> Left:
+        items = table.x[:, 0].astype(int)
+        return lambda i, p, q: forest.oracle(int(x[i, 0]), items[p], items[q])
+
+    def by_columns(x: np.ndarray) -> Left:
+        return lambda i, p, q: x[i, origin[p]] <= x[i, origin[q]]
+
+    def by_metric(x: np.ndarray) -> Left:
+        def distance(i: int, p: int) -> float:
+            return forest.metric(x[i], table.x[p], **(forest.metric_params or {}))
+
+        return lambda i, p, q: distance(i, p) <= distance(i, q)
+
+    if forest.oracle is not None:
+        return by_oracle
+    if forest.metric == "euclidean":
+        return by_vectors
+    return by_columns if forest.metric == "precomputed" else by_metric
+
+
+# ---- growth -------------------------------------------------------------------------
+
+
+def coded_table(numbers, columns: Columns, max_bins, target: dict) -> Table:
+    """Return the coded points."""
     limit = MOST_BINS if max_bins == "exact" else max_bins
     cuts, codes, n_bins = [], [], []
     for column, known in zip(numbers.T, columns.categories, strict=True):
@@ -90,22 +213,64 @@ def coded_table(X, y, columns, origin, max_bins, mass=None, class_weight=None) -
             cuts.append([])
             n_bins.append(len(known))
             codes.append(np.where(np.isnan(column), len(known), column).astype(int))
+    codes = np.stack(codes, axis=1)
+    return Table(codes, n_bins, columns.is_categorical, cuts, **target)
+
+
+def begin(forest, X, y, sample_weight, class_weight) -> TwinForest:
+    """Return a twin without trees: the points in their order, and their targets."""
+    origin = forest._batches[0].origin
+    columns = Columns.of(X)
+    mass, mass_unit = None, 1.0
+    if sample_weight is not None and (sample_weight % 1).any():
+        some = sample_weight > 0
+        mass = np.zeros(len(y), dtype=np.int64)
+        mass[some], mass_unit = as_mass(sample_weight[some])
+        mass = mass[origin]
     classes, labels = np.unique(y, return_inverse=True)
-    is_categorical = [known is not None for known in columns.categories]
-    return Table(
-        np.stack(codes, axis=1),
-        n_bins,
-        is_categorical,
-        cuts,
-        labels[origin],
-        len(classes),
-        None if mass is None else mass[origin],
-        class_weight,
-    )
+    target = {"y": labels[origin], "n_classes": len(classes), "mass": mass}
+    if class_weight is not None:
+        class_weight = class_weight * 2.0 ** -math.frexp(class_weight.max())[1]
+        target["class_weight"] = class_weight
+    scale = (0.0, 1.0)
+    if is_regressor(forest):
+        target["moment"], *scale = fixed_point(y[origin], mass)
+    numbers = columns.numbers(X)[origin]
+    if hasattr(forest, "max_bins") and getattr(forest, "cuts", "data") == "data":
+        table = coded_table(numbers, columns, forest.max_bins, target)
+    else:
+        table = RawTable(numbers, columns.is_categorical, **target)
+    twin = TwinForest(columns, numbers, table, *scale, mass_unit)
+    if name_of(forest) == "Comparison":
+        twin.left = left_of(forest, table, origin)
+        has_columns = forest.oracle is None and forest.metric == "precomputed"
+        twin.shown = origin[:, None] if has_columns else numbers
+    return twin
+
+
+def twin_tree(forest, twin: TwinForest, sides: Sides, key) -> Tree:
+    """Grow one tree."""
+    table, limits = twin.table, limits_of(forest)
+    if isinstance(table, Table):
+        rule = rule_of(forest, table.codes.shape[1])
+        return grow(table, *sides, key, Params(rule, **limits))
+    name, options = name_of(forest), Options(**limits)
+    if name == "CompletelyRandom":
+        return grow_in_range(table, *sides, key, options)
+    if name == "PurelyRandom":
+        n_leaves = number_of_leaves(forest, len(sides[0]))
+        return grow_purely_random(table, sides[0], key, n_leaves, options)
+    if name == "Centered":
+        depth = math.ceil(math.log2(number_of_leaves(forest, len(sides[1]))))
+        n_tries = how_many(forest.max_features, table.x.shape[1])
+        return grow_centered(table, *sides, key, depth, n_tries, options)
+    assert name == "Comparison"
+    left = twin.left(table.x)
+    return grow_comparison(table, *sides, key, options, forest.supervised, left)
 
 
 def twin_of(
-    forest: MultinomialForestClassifier,
+    forest,
     X: pd.DataFrame,
     y: np.ndarray,
     sample_weight: np.ndarray | None = None,
@@ -113,92 +278,88 @@ def twin_of(
 ) -> TwinForest:
     """Grow every tree of a fitted forest again, the slow way.
 
-    Only the order of the points is taken from the forest.
+    Only the order of the points is taken from the forest. Class weights are given by
+    class, in the order of the classes.
     """
-    origin = forest._batches[0].origin
-    if class_weight is not None:
-        class_weight = class_weight * 2.0 ** -math.frexp(class_weight.max())[1]
-    mass, unit = None, 1.0
-    if sample_weight is not None and (sample_weight % 1).any():
-        mass, unit = as_mass(sample_weight)
-    columns = Columns([categories_of(X[name]) for name in X.columns])
-    table = coded_table(X, y, columns, origin, forest.max_bins, mass, class_weight)
-    params = Params(
-        forest.feature_budget,
-        forest.split_budget,
-        forest.label_budget,
-        forest.min_samples_leaf,
-        forest.leaf_rule,
-        forest.criterion,
-        forest.max_depth,
-    )
-    trees = []
+    twin = begin(forest, X, np.asarray(y), sample_weight, class_weight)
     for number in range(forest.n_estimators):
         key = tree_key(forest.random_state, number)
-        sides = partition(key, len(origin), forest.partition_rate)
-        trees.append(grow(table, *sides, key, params))
-        for node in trees[-1].nodes:
+        sides = sides_of(forest, key, len(twin.table.y))
+        tree = twin_tree(forest, twin, sides, key)
+        for node in tree.nodes:
             if node.masses is not None:
-                node.masses = node.masses * np.float32(unit)
-    return TwinForest(trees, columns, table.n_classes)
+                node.masses = node.masses * np.float32(twin.mass_unit)
+        twin.trees.append(tree)
+        twin.sides.append(sides)
+    return twin
 
 
-def assert_same_trees(forest: MultinomialForestClassifier, twin: TwinForest) -> None:
+# ---- comparison ---------------------------------------------------------------------
+
+
+def assert_same_trees(forest, twin: TwinForest) -> None:
     """Compare every node of every tree with the twin's."""
     assert len(forest.estimators_) == len(twin.trees)
     for tree, expected in zip(forest.estimators_, twin.trees, strict=True):
         nodes = expected.nodes
-        inner = [node.feature is not None for node in nodes]
-        feature = [-1 if node.feature is None else node.feature for node in nodes]
         right = [node.left + 1 if node.left >= 0 else -1 for node in nodes]
-        assert_array_equal(tree.feature, feature)
-        assert_array_equal(tree.threshold, [node.threshold for node in nodes])
         assert_array_equal(tree.children_left, [node.left for node in nodes])
         assert_array_equal(tree.children_right, right)
-        for name in ("is_equality", "missing_left"):
-            wanted = np.array([getattr(node, name) for node in nodes])
-            assert_array_equal(getattr(tree, name)[inner], wanted[inner])
-        leaves = [node for node in nodes if node.feature is None]
-        flat = tree._flat
-        assert_array_equal(flat.leaf_label, [leaf.label for leaf in leaves])
-        assert_array_equal(flat.leaf_points, [leaf.n_estimation for leaf in leaves])
-        masses = np.zeros((len(leaves), twin.n_classes), dtype=np.float32)
-        of_leaf = np.repeat(np.arange(len(leaves)), np.diff(flat.mass_start))
-        masses[of_leaf, flat.mass_class] = flat.mass
-        assert_array_equal(masses, [leaf.masses for leaf in leaves])
+        assert_same_questions(tree, nodes, twin)
+        leaves = [node for node in nodes if node.left < 0]
+        assert_array_equal(
+            tree._flat.leaf_points, [leaf.n_estimation for leaf in leaves]
+        )
+        assert_same_leaves(tree._flat, leaves, twin)
         assert tree.get_n_leaves() == len(leaves)
         assert tree.get_depth() == max(node.depth for node in nodes)
 
 
-def structure_decreases(
-    twin: TwinForest, forest: MultinomialForestClassifier, X: pd.DataFrame, y
-) -> np.ndarray:
-    """Sum over trees and splits: n times impurity less that of both children.
+def assert_same_questions(tree, nodes: list, twin: TwinForest) -> None:
+    """Compare cuts, or the rows that are pivots."""
+    inner = [node.left >= 0 for node in nodes]
+    if twin.left is not None:
+        expected = np.full((len(nodes), 2, twin.shown.shape[1]), np.nan)
+        for number, node in enumerate(nodes):
+            if node.left >= 0:
+                expected[number] = twin.shown[list(node.pivots)]
+        assert_array_equal(tree.pivots, expected)
+        return
+    feature = [-1 if node.feature is None else node.feature for node in nodes]
+    assert_array_equal(tree.feature, feature)
+    assert_array_equal(tree.threshold, [node.threshold for node in nodes])
+    for name in ("is_equality", "missing_left"):
+        wanted = np.array([getattr(node, name) for node in nodes])
+        assert_array_equal(getattr(tree, name)[inner], wanted[inner])
 
-    Walks the structure rows down the trees; for unweighted rows.
-    """
 
-    def impurity(labels: np.ndarray) -> float:
-        counts = np.unique(labels, return_counts=True)[1]
-        shares = counts / len(labels)
-        if forest.criterion == "gini":
-            return len(labels) * (1 - (shares**2).sum())
-        return -len(labels) * sum(share * math.log(share) for share in shares)
+def assert_same_leaves(flat, leaves: list, twin: TwinForest) -> None:
+    """Compare class masses and labels, or values and masses."""
+    if leaves[0].masses is None:
+        values = [naive.leaf_value(leaf, twin.centre, twin.unit) for leaf in leaves]
+        assert_array_equal(flat.leaf_value, values)
+        assert_array_equal(
+            flat.leaf_mass, [leaf.mass * twin.mass_unit for leaf in leaves]
+        )
+        return
+    assert_array_equal(flat.leaf_label, [leaf.label for leaf in leaves])
+    masses = np.zeros((len(leaves), twin.n_classes), dtype=np.float32)
+    of_leaf = np.repeat(np.arange(len(leaves)), np.diff(flat.mass_start))
+    masses[of_leaf, flat.mass_class] = flat.mass
+    assert_array_equal(masses, [leaf.masses for leaf in leaves])
 
-    numbers = twin.columns.numbers(X)
-    y = np.asarray(y)
-    out = np.zeros(X.shape[1])
-    for number, tree in enumerate(twin.trees):
-        rows_of = {0: forest.structure_samples(number)}
-        for index, node in enumerate(tree.nodes):
-            if node.feature is None:
-                continue
-            rows = rows_of[index]
-            value = numbers[rows, node.feature]
-            below = value == node.threshold if node.is_equality else None
-            left = value <= node.threshold if below is None else below
-            left = np.where(np.isnan(value), node.missing_left, left)
-            sides = rows[left], rows[~left]
-            rows_of[node.left], rows_of[node.left + 1] = sides
-            out[node.feature] += impurity(y[rows]) - sum(impurity(y[s]) for s in sides)
-    return out
+
+def assert_same_predictions(forest, twin: TwinForest, X: pd.DataFrame) -> None:
+    """Compare leaves, and votes, shares or means, to the bit."""
+    assert_array_equal(forest.apply(X), twin.leaves(X))
+    if is_regressor(forest):
+        assert_array_equal(forest.predict(X), twin.means(X))
+        return
+    votes = twin.votes(X)
+    forest.set_params(voting="hard")
+    assert_array_equal(forest.predict_proba(X), votes / len(twin.trees))
+    assert_array_equal(forest.predict(X), forest.classes_[votes.argmax(axis=1)])
+    shares = twin.shares(X)
+    forest.set_params(voting="soft")
+    assert_array_equal(forest.predict_proba(X), shares)
+    assert_array_equal(forest.predict(X), forest.classes_[shares.argmax(axis=1)])

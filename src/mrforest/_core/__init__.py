@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The compiled engine, which knows NumPy buffers only. This file is its one door."""
 
-from mrforest._core.cells import grow_centered, grow_purely_random
+from mrforest._core.cells import Box, grow_centered, grow_purely_random
 from mrforest._core.comparison import (
     Comparer,
     MatrixComparer,
@@ -25,7 +25,7 @@ from mrforest._core.predict import (
 )
 from mrforest._core.python_rule import PythonRule
 from mrforest._core.range import grow_in_range
-from mrforest._core.rng import bootstrap_points, partition_points, words
+from mrforest._core.rng import SPLIT_PURPOSE, bootstrap_points, partition_points, words
 from mrforest._core.rule import SplitRule
 from mrforest._core.rules.bernoulli import Bernoulli
 from mrforest._core.rules.data_driven import DataDriven
@@ -38,7 +38,9 @@ from mrforest._core.tree import NODE_DTYPE
 
 __all__ = [
     "NODE_DTYPE",
+    "SPLIT_PURPOSE",
     "Bernoulli",
+    "Box",
     "Comparer",
     "DataDriven",
     "Denil",

@@ -1,51 +1,86 @@
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 NODE_DTYPE: Final[np.dtype[np.void]]
+SPLIT_PURPOSE: Final[int]
 
-class SplitRule: ...
+Key = NDArray[np.uint64]
+Tree = dict[str, NDArray[Any]]
+
+# ---- rules -----------------------------------------------------------------------
+
+class SplitRule:
+    looks_at_all: bool
+    restricts: bool
 
 class Multinomial(SplitRule):
     feature_budget: float
     split_budget: float
     def __init__(self, feature_budget: float, split_budget: float) -> None: ...
 
-class TrainingTable:
+class Greedy(SplitRule):
+    n_features: int
+    def __init__(self, n_features: int) -> None: ...
+
+class Denil(SplitRule):
+    mean: float
+    n_points: int
+    def __init__(self, mean: float, n_points: int) -> None: ...
+
+class Bernoulli(SplitRule):
+    n_features: int
+    p1: float
+    p2: float
+    def __init__(self, n_features: int, p1: float, p2: float) -> None: ...
+
+class DataDriven(SplitRule):
+    n_features: int
+    p: float
+    feature_budget: float
+    split_budget: float
     def __init__(
-        self,
-        codes: NDArray[np.uint8] | NDArray[np.uint16],
-        y: NDArray[np.int32],
-        n_classes: int,
-        n_bins: NDArray[np.int32],
-        is_categorical: NDArray[np.bool_],
-        cuts: NDArray[np.float64],
-        cuts_start: NDArray[np.int64],
-        mass: NDArray[np.int64] | None,
-        class_weight: NDArray[np.float64] | None,
-        criterion: str,
+        self, n_features: int, p: float, feature_budget: float, split_budget: float
     ) -> None: ...
 
-def grow_tree(
-    table: TrainingTable,
-    rule: SplitRule,
-    structure: NDArray[np.int32],
-    estimation: NDArray[np.int32],
-    key: NDArray[np.uint64],
-    *,
-    min_leaf: int,
-    has_floor: bool,
-    max_depth: int,
-    label_budget: float,
-    interrupt: NDArray[np.uint8],
-) -> dict[str, NDArray[Any]]: ...
-def partition_points(
-    key: NDArray[np.uint64], n: int, n_structure: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
-def words(
-    key: NDArray[np.uint64], path: int, purpose: int, n: int
-) -> NDArray[np.uint64]: ...
+class Random(SplitRule): ...
+
+class PythonRule(SplitRule):
+    def __init__(self, choose: Callable[..., int | None]) -> None: ...
+
+# ---- tables ----------------------------------------------------------------------
+
+class Target:
+    n_columns: int
+    criterion: str
+    def __init__(
+        self,
+        y: NDArray[np.int32],
+        n_classes: int,
+        mass: NDArray[np.int64] | None,
+        class_weight: NDArray[np.float64] | None,
+        moment: NDArray[np.int64] | None,
+        criterion: str,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+
+class TrainingTable:
+    target: Target
+    def __init__(
+        self,
+        target: Target,
+        is_categorical: NDArray[np.bool_],
+        *,
+        codes: NDArray[np.uint8] | NDArray[np.uint16] | None = None,
+        n_bins: NDArray[np.int32] | None = None,
+        cuts: NDArray[np.float64] | None = None,
+        cuts_start: NDArray[np.int64] | None = None,
+        values: NDArray[np.float64] | None = None,
+    ) -> None: ...
+    def add_columns(self, long_row: int = ...) -> None: ...
+
 def encode(
     X: NDArray[np.float64],
     cuts: NDArray[np.float64],
@@ -55,13 +90,131 @@ def encode(
     codes: NDArray[np.uint8] | NDArray[np.uint16],
 ) -> None: ...
 def fingerprints(
-    codes: NDArray[np.uint8] | NDArray[np.uint16], y: NDArray[np.int32]
+    cells: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint64],
+    y: NDArray[np.int32],
 ) -> NDArray[np.uint64]: ...
+
+# ---- points ----------------------------------------------------------------------
+
+def partition_points(
+    key: Key, n: int, n_structure: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+def bootstrap_points(key: Key, n: int) -> NDArray[np.int32]: ...
+def words(key: Key, path: int, purpose: int, n: int) -> NDArray[np.uint64]: ...
+
+# ---- growth ----------------------------------------------------------------------
+
+class Limits:
+    min_leaf: int
+    has_floor: bool
+    max_depth: int
+    min_weight: float
+    label_budget: float
+    def __init__(
+        self,
+        *,
+        min_leaf: int,
+        has_floor: bool,
+        max_depth: int,
+        min_weight: float,
+        label_budget: float,
+        interrupt: NDArray[np.uint8],
+    ) -> None: ...
+
+class Box:
+    def __init__(
+        self,
+        X: NDArray[np.float64],
+        is_categorical: NDArray[np.bool_],
+        in_the_middle: bool,
+    ) -> None: ...
+
+class Comparer: ...
+
+class VectorComparer(Comparer):
+    def __init__(
+        self, X: NDArray[np.float64], is_categorical: NDArray[np.bool_]
+    ) -> None: ...
+
+class MatrixComparer(Comparer):
+    def __init__(self, X: NDArray[np.float64], column: NDArray[np.int32]) -> None: ...
+
+class PythonComparer(Comparer):
+    def __init__(
+        self, ask: Callable[[NDArray[np.int32], int, int], NDArray[np.bool_]]
+    ) -> None: ...
+
+def grow_tree(
+    table: TrainingTable,
+    structure: NDArray[np.int32],
+    estimation: NDArray[np.int32] | None,
+    key: Key,
+    limits: Limits,
+    *,
+    rule: SplitRule,
+) -> Tree: ...
+def grow_in_range(
+    table: TrainingTable,
+    structure: NDArray[np.int32],
+    estimation: NDArray[np.int32] | None,
+    key: Key,
+    limits: Limits,
+) -> Tree: ...
+def grow_purely_random(
+    table: TrainingTable,
+    structure: NDArray[np.int32],
+    estimation: NDArray[np.int32] | None,
+    key: Key,
+    limits: Limits,
+    *,
+    box: Box,
+    n_leaves: int,
+) -> Tree: ...
+def grow_centered(
+    table: TrainingTable,
+    structure: NDArray[np.int32],
+    estimation: NDArray[np.int32] | None,
+    key: Key,
+    limits: Limits,
+    *,
+    box: Box,
+    depth: int,
+    n_tries: int,
+) -> Tree: ...
+def grow_by_comparisons(
+    table: TrainingTable,
+    structure: NDArray[np.int32],
+    estimation: NDArray[np.int32] | None,
+    key: Key,
+    limits: Limits,
+    *,
+    comparer: Comparer,
+    supervised: bool,
+) -> Tree: ...
+
+# ---- rows through trees ----------------------------------------------------------
+
 def find_nodes(
     X: NDArray[np.float64],
     nodes: NDArray[np.void],
     tree_start: NDArray[np.int64],
     has_equality: bool,
+    out: NDArray[np.int32],
+) -> None: ...
+def find_nodes_by_vectors(
+    X: NDArray[np.float64],
+    nodes: NDArray[np.void],
+    tree_start: NDArray[np.int64],
+    pivots: NDArray[np.int32],
+    pivot_rows: NDArray[np.float64],
+    is_categorical: NDArray[np.bool_],
+    out: NDArray[np.int32],
+) -> None: ...
+def find_nodes_by_matrix(
+    X: NDArray[np.float64],
+    nodes: NDArray[np.void],
+    tree_start: NDArray[np.int64],
+    pivots: NDArray[np.int32],
     out: NDArray[np.int32],
 ) -> None: ...
 def add_votes(
@@ -84,6 +237,33 @@ def add_shares(
     mass: NDArray[np.float32],
     shares: NDArray[np.float64],
 ) -> None: ...
+def add_values(
+    X: NDArray[np.float64],
+    nodes: NDArray[np.void],
+    tree_start: NDArray[np.int64],
+    has_equality: bool,
+    leaf_offset: NDArray[np.int64],
+    leaf_value: NDArray[np.float64],
+    values: NDArray[np.float64],
+) -> None: ...
+def add_votes_at(
+    where: NDArray[np.int32],
+    nodes: NDArray[np.void],
+    tree_start: NDArray[np.int64],
+    leaf_offset: NDArray[np.int64],
+    leaf_label: NDArray[np.uint16],
+    votes: NDArray[np.int32],
+) -> None: ...
+def add_shares_at(
+    where: NDArray[np.int32],
+    nodes: NDArray[np.void],
+    tree_start: NDArray[np.int64],
+    leaf_offset: NDArray[np.int64],
+    mass_start: NDArray[np.int64],
+    mass_class: NDArray[np.uint16],
+    mass: NDArray[np.float32],
+    shares: NDArray[np.float64],
+) -> None: ...
 def estimation_decrease(
     nodes: NDArray[np.void],
     tree_start: NDArray[np.int64],
@@ -93,5 +273,15 @@ def estimation_decrease(
     mass_class: NDArray[np.uint16],
     mass: NDArray[np.float32],
     n_classes: int,
+    n_features: int,
+) -> NDArray[np.float64]: ...
+def value_decrease(
+    nodes: NDArray[np.void],
+    tree_start: NDArray[np.int64],
+    leaf_offset: NDArray[np.int64],
+    leaf_points: NDArray[np.uint32],
+    leaf_mass: NDArray[np.float64],
+    leaf_value: NDArray[np.float64],
+    leaf_variance: NDArray[np.float64],
     n_features: int,
 ) -> NDArray[np.float64]: ...

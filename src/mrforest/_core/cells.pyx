@@ -16,7 +16,7 @@ in it. The side of a cell in one feature follows from the cuts above it, so no b
 import numpy as np
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.stdlib cimport free, malloc
 
 from mrforest._core.draw cimport draw_softmax
@@ -34,42 +34,63 @@ cdef struct Side:
     double high
 
 
-cdef class CellGrowth(RawGrowth):
-    """A tree of cells."""
+cdef inline bint can_cut(bint in_the_middle, double low, double high) noexcept nogil:
+    if in_the_middle:
+        return low < low / 2 + high / 2 < high
+    return low < high
 
-    cdef double[::1] low, high              # of the root, per feature
-    cdef object categories                  # of the root, per feature: those that occur
-    cdef const int64_t[::1] category_start
-    cdef const double[::1] category         # of all features, one after the other
-    cdef const int32_t[::1] able            # features that can be cut in the root
-    cdef int32_t* seen                      # features on the way to the root
-    cdef int32_t* unable                    # places in `able` of those that are used up
+
+cdef class Box:
+    """The cell that holds all rows of a table: the root of its trees.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features), dtype=float64
+    is_categorical : ndarray of shape (n_features,), dtype=bool
+    in_the_middle : bool
+        Whether cells are cut in the middle, or anywhere.
+    """
+
+    cdef const double[::1] low, high            # per feature
+    cdef const int64_t[::1] category_start      # per feature ...
+    cdef const double[::1] category             # ... those that occur, one after the other
+    cdef const int32_t[::1] able                # features that can be cut
     cdef bint in_the_middle
+    cdef object arguments
 
-    def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
-                 bint in_the_middle):
-        cdef Py_ssize_t n_features = self.table.n_features, j
+    def __init__(self, X, is_categorical, bint in_the_middle):
+        self.arguments = (X, is_categorical, in_the_middle)
         self.in_the_middle = in_the_middle
-        rows = structure if estimation is None else np.concatenate([structure, estimation])
-        X = np.asarray(table.values)[np.unique(rows)]
-        kinds = np.asarray(table.is_categorical)
-        low, high = np.zeros(n_features), np.zeros(n_features)
-        categories, able = [], []
-        for j in range(n_features):
-            x = X[:, j]
-            x = x[~np.isnan(x)]
-            categories.append(np.unique(x) if kinds[j] else np.empty(0))
-            if len(x):
-                low[j], high[j] = x.min(), x.max()
-            if len(categories[j]) > 1 or (not kinds[j] and self.can_cut(low[j], high[j])):
+        low, high, categories, able = [], [], [], []
+        for j, is_category in enumerate(is_categorical):
+            values = X[~np.isnan(X[:, j]), j]
+            categories.append(np.unique(values) if is_category else np.empty(0))
+            low.append(values.min() if len(values) else 0.0)
+            high.append(values.max() if len(values) else 0.0)
+            if len(categories[j]) > 1 if is_category else can_cut(
+                    in_the_middle, low[j], high[j]):
                 able.append(j)
-        self.low, self.high = low, high
+        self.low, self.high = np.array(low), np.array(high)
         self.category = np.concatenate(categories)
         self.category_start = np.concatenate(
             [[0], np.cumsum([len(c) for c in categories])]).astype(np.int64)
         self.able = np.array(able, dtype=np.int32)
-        self.seen = <int32_t*> malloc((n_features + 1) * sizeof(int32_t))
-        self.unable = <int32_t*> malloc((n_features + 1) * sizeof(int32_t))
+
+    def __reduce__(self):
+        return type(self), self.arguments
+
+
+cdef class CellGrowth(RawGrowth):
+    """A tree of cells."""
+
+    cdef Box box
+    cdef int32_t* seen                      # features on the way to the root
+    cdef int32_t* unable                    # places in `able` of those that are used up
+
+    def __init__(self, TrainingTable table, structure, estimation, key, Limits limits, Box box):
+        self.box = box
+        self.seen = <int32_t*> malloc((self.table.n_features + 1) * sizeof(int32_t))
+        self.unable = <int32_t*> malloc((self.table.n_features + 1) * sizeof(int32_t))
         if self.seen is NULL or self.unable is NULL:
             raise MemoryError("no memory to grow a tree")
 
@@ -78,11 +99,6 @@ cdef class CellGrowth(RawGrowth):
         free(self.unable)
 
     # ---- cells ---------------------------------------------------------------------------
-
-    cdef bint can_cut(self, double low, double high) noexcept nogil:
-        if self.in_the_middle:
-            return low < low / 2 + high / 2 < high
-        return low < high
 
     cdef Side side(self, Py_ssize_t number, Py_ssize_t feature) noexcept nogil:
         """The cell of a node in a numeric feature."""
@@ -101,9 +117,9 @@ cdef class CellGrowth(RawGrowth):
                     has_low = True
             number = self.nodes[number].parent
         if not has_low:
-            side.low = self.low[feature]
+            side.low = self.box.low[feature]
         if not has_high:
-            side.high = self.high[feature]
+            side.high = self.box.high[feature]
         return side
 
     cdef bint is_excluded(
@@ -124,10 +140,10 @@ cdef class CellGrowth(RawGrowth):
     ) noexcept nogil:
         """Categories of a cell; the one whose number is wanted is written to `found`."""
         cdef Py_ssize_t i, n = 0
-        for i in range(self.category_start[feature], self.category_start[feature + 1]):
-            if not self.is_excluded(number, feature, self.category[i]):
+        for i in range(self.box.category_start[feature], self.box.category_start[feature + 1]):
+            if not self.is_excluded(number, feature, self.box.category[i]):
                 if n == wanted:
-                    found[0] = self.category[i]
+                    found[0] = self.box.category[i]
                 n += 1
         return n
 
@@ -137,7 +153,7 @@ cdef class CellGrowth(RawGrowth):
         if self.table.is_categorical[feature]:
             return self.count_categories(number, feature, -1, &unused) < 2
         side = self.side(number, feature)
-        return not self.can_cut(side.low, side.high)
+        return not can_cut(self.box.in_the_middle, side.low, side.high)
 
     cdef Py_ssize_t find_unable(self, Py_ssize_t number) noexcept nogil:
         """Places in `able` of the features that cannot be cut any more, ascending.
@@ -156,7 +172,7 @@ cdef class CellGrowth(RawGrowth):
                 n_seen += 1
                 if self.is_used_up(number, feature):
                     place = 0
-                    while self.able[place] != feature:
+                    while self.box.able[place] != feature:
                         place += 1
                     # Insertion keeps them ascending.
                     j = n
@@ -172,12 +188,12 @@ cdef class CellGrowth(RawGrowth):
         self, Py_ssize_t number, Py_ssize_t n_unable, Node* cut, Stream* stream
     ) noexcept nogil:
         """Draw one cut of a cell in which some feature can be cut."""
-        cdef Py_ssize_t place = next_index(stream, self.able.shape[0] - n_unable), i, n
+        cdef Py_ssize_t place = next_index(stream, self.box.able.shape[0] - n_unable), i, n
         cdef Side side
         cdef int32_t feature
         for i in range(n_unable):
             place += place >= self.unable[i]
-        feature = self.able[place]
+        feature = self.box.able[place]
         cut.feature = <uint32_t> feature
         if self.table.is_categorical[feature]:
             n = self.count_categories(number, feature, -1, &cut.threshold)
@@ -185,7 +201,7 @@ cdef class CellGrowth(RawGrowth):
             cut.feature |= EQUALITY
         else:
             side = self.side(number, feature)
-            if self.in_the_middle:
+            if self.box.in_the_middle:
                 cut.threshold = side.low / 2 + side.high / 2
             else:
                 cut.threshold = number_between(side.low, side.high, next_uniform(stream))
@@ -199,9 +215,9 @@ cdef class PurelyRandomGrowth(CellGrowth):
     cdef Py_ssize_t n_leaves
     cdef Pending* leaves
 
-    def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
+    def __init__(self, TrainingTable table, structure, estimation, key, Limits limits, Box box,
                  Py_ssize_t n_leaves):
-        super().__init__(table, structure, estimation, key, limits, False)
+        super().__init__(table, structure, estimation, key, limits, box)
         self.n_leaves = n_leaves
         self.leaves = <Pending*> malloc(n_leaves * sizeof(Pending))
         if self.leaves is NULL:
@@ -215,16 +231,16 @@ cdef class PurelyRandomGrowth(CellGrowth):
         cdef Stream stream
         cdef Pending children[2]
         cdef Node cut
-        cdef Py_ssize_t n = 1, step, place, number, n_unable
+        cdef Py_ssize_t n = 1, _step, place, number, n_unable
         cdef int error = self.start(&self.leaves[0])
-        for step in range(self.n_leaves - 1):
+        for _step in range(self.n_leaves - 1):
             if error != 0:
                 return error
             place = next_index(&order, n)
             number = self.leaves[place].number
             error = self.look(self.leaves[place].n_structure)
             n_unable = self.find_unable(number)
-            if error != 0 or n_unable == self.able.shape[0]:
+            if error != 0 or n_unable == self.box.able.shape[0]:
                 continue
             stream = open_stream(self.key0, self.key1, self.nodes[number].path, Purpose.SPLIT)
             self.draw_cut(number, n_unable, &cut, &stream)
@@ -247,9 +263,9 @@ cdef class CenteredGrowth(CellGrowth):
     cdef double* scores
     cdef double* work
 
-    def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
+    def __init__(self, TrainingTable table, structure, estimation, key, Limits limits, Box box,
                  Py_ssize_t depth, Py_ssize_t n_tries):
-        super().__init__(table, structure, estimation, key, limits, True)
+        super().__init__(table, structure, estimation, key, limits, box)
         self.depth = depth
         self.n_tries = n_tries
         self.tries = <Node*> malloc(n_tries * sizeof(Node))
@@ -273,7 +289,7 @@ cdef class CenteredGrowth(CellGrowth):
         cdef Py_ssize_t i, chosen, n_unable = self.find_unable(node.number)
         cdef double highest = -INFINITY
         cdef int error
-        if n_unable == self.able.shape[0]:
+        if n_unable == self.box.able.shape[0]:
             return 0
         self.count_totals(node)
         for i in range(self.n_tries):
@@ -292,15 +308,17 @@ cdef class CenteredGrowth(CellGrowth):
 
 
 def grow_purely_random(
-    TrainingTable table, structure, estimation, key, Limits limits, *, Py_ssize_t n_leaves
+    TrainingTable table, structure, estimation, key, Limits limits, *, Box box,
+    Py_ssize_t n_leaves
 ):
-    """Grow a tree of n_leaves cells; see `grow_tree` for the other arguments."""
-    return PurelyRandomGrowth(table, structure, estimation, key, limits, n_leaves).run()
+    """Grow a tree of n_leaves cells of a box; see `grow_tree` for the other arguments."""
+    return PurelyRandomGrowth(table, structure, estimation, key, limits, box, n_leaves).run()
 
 
 def grow_centered(
-    TrainingTable table, structure, estimation, key, Limits limits, *, Py_ssize_t depth,
-    Py_ssize_t n_tries
+    TrainingTable table, structure, estimation, key, Limits limits, *, Box box,
+    Py_ssize_t depth, Py_ssize_t n_tries
 ):
-    """Grow a tree of centered cuts; see `grow_tree` for the other arguments."""
-    return CenteredGrowth(table, structure, estimation, key, limits, depth, n_tries).run()
+    """Grow a tree of centered cuts of a box; see `grow_tree` for the other arguments."""
+    return CenteredGrowth(
+        table, structure, estimation, key, limits, box, depth, n_tries).run()

@@ -9,7 +9,7 @@ another: from vectors, from a matrix of dissimilarities, or by asking a Python f
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
@@ -19,11 +19,18 @@ from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport Node, at
 
 cdef extern from "nearer.h" nogil:
-    bint nearer_plain "mrforest_nearer_plain"(
-        const double* x, const double* p, const double* q, Py_ssize_t n)
+    const int NUMBERS "MRFOREST_NUMBERS"
+    const int CATEGORIES "MRFOREST_CATEGORIES"
+    const int GAPS "MRFOREST_GAPS"
     bint nearer "mrforest_nearer"(
         const double* x, const double* p, const double* q, Py_ssize_t n,
-        const uint8_t* is_categorical)
+        const uint8_t* is_categorical, int kind)
+    void compare_rows "mrforest_compare"(
+        const double* X, const int32_t* rows, Py_ssize_t n_rows, const double* p,
+        const double* q, Py_ssize_t n, const uint8_t* is_categorical, int kind, uint8_t* left)
+    void compare_packed "mrforest_compare_packed"(
+        const uint64_t* words, const int32_t* rows, Py_ssize_t n_rows, Py_ssize_t p,
+        Py_ssize_t q, Py_ssize_t n_words, uint8_t* left)
 
 cdef enum:
     ATTEMPTS = 16   # to draw two pivots; then they are searched, so that growth always ends
@@ -40,17 +47,18 @@ cdef class Comparer:
         return 0
 
 
-cdef bint is_plain(const double[:, ::1] X, const uint8_t[::1] is_categorical):
-    """Whether there is neither a missing value nor a categorical feature."""
+cdef int kind_of(const double[:, ::1] X, const uint8_t[::1] is_categorical) noexcept nogil:
+    """What comparisons of these rows must look out for."""
     cdef Py_ssize_t i, j
+    cdef int kind = NUMBERS
     for j in range(is_categorical.shape[0]):
         if is_categorical[j]:
-            return False
+            kind = CATEGORIES
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
             if X[i, j] != X[i, j]:
-                return False
-    return True
+                return GAPS
+    return kind
 
 
 cdef class VectorComparer(Comparer):
@@ -64,14 +72,22 @@ cdef class VectorComparer(Comparer):
 
     cdef const double[:, ::1] X
     cdef const uint8_t[::1] is_categorical
-    cdef bint plain
+    cdef bint is_packed
+    cdef const uint64_t[:, ::1] words       # category codes, eight to a word; if packed
+    cdef int kind
     cdef object arguments
 
     def __init__(self, X, is_categorical):
         self.arguments = (X, is_categorical)
         self.X = X
         self.is_categorical = is_categorical.view(np.uint8)
-        self.plain = is_plain(self.X, self.is_categorical)
+        self.kind = kind_of(self.X, self.is_categorical)
+        self.is_packed = (
+            self.kind == CATEGORIES and is_categorical.all() and X.max() <= 255)
+        if self.is_packed:
+            packed = np.zeros((X.shape[0], -(-X.shape[1] // 8) * 8), dtype=np.uint8)
+            packed[:, :X.shape[1]] = X
+            self.words = packed.view(np.uint64)
 
     def __reduce__(self):
         return type(self), self.arguments
@@ -79,19 +95,12 @@ cdef class VectorComparer(Comparer):
     cdef int compare(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t p, Py_ssize_t q, uint8_t* left
     ) except FAILED nogil:
-        cdef Py_ssize_t n_features = self.X.shape[1], i
-        cdef const double* X = &self.X[0, 0]
-        cdef const double* to_p = X + p * n_features
-        cdef const double* to_q = X + q * n_features
-        if self.plain:
-            for i in range(n):
-                left[i] = nearer_plain(
-                    X + at(rows[i], self.X.shape[0]) * n_features, to_p, to_q, n_features)
-        else:
-            for i in range(n):
-                left[i] = nearer(
-                    X + at(rows[i], self.X.shape[0]) * n_features, to_p, to_q, n_features,
-                    &self.is_categorical[0])
+        if self.is_packed:
+            compare_packed(&self.words[0, 0], rows, n, p, q, self.words.shape[1], left)
+            return 0
+        compare_rows(
+            &self.X[0, 0], rows, n, &self.X[p, 0], &self.X[q, 0], self.X.shape[1],
+            &self.is_categorical[0], self.kind, left)
         return 0
 
 
@@ -213,7 +222,7 @@ cdef class PivotGrowth(Growth):
         Stream* stream
     ) except FAILED nogil:
         """Draw the second pivot among all that are good with the first; 0 if none is."""
-        cdef Py_ssize_t j, n_good = 0, number
+        cdef Py_ssize_t j, n_good = 0
         for j in range(n):
             if self.is_good(pivots[0], rows[j], needs_classes):
                 self.scratch[n_good] = rows[j]
@@ -230,10 +239,10 @@ cdef class PivotGrowth(Growth):
         cdef Stream stream = open_stream(
             self.key0, self.key1, self.nodes[node.number].path, Purpose.SPLIT)
         cdef const int32_t* rows = &self.structure[0] + node.first_structure
-        cdef Py_ssize_t n = node.n_structure, n_estimation, i, j, attempt
+        cdef Py_ssize_t n = node.n_structure, n_estimation, i, j, _attempt
         cdef Py_ssize_t floor = self.limits.min_leaf if self.limits.has_floor else 0
         n_estimation = self.nodes[node.number].n_estimation
-        for attempt in range(ATTEMPTS):
+        for _attempt in range(ATTEMPTS):
             i = next_index(&stream, n)
             j = next_index(&stream, n - 1)
             j += j >= i
@@ -336,7 +345,7 @@ def find_nodes_by_vectors(
     """The leaf of every query in every tree."""
     cdef const uint8_t[::1] kinds = is_categorical.view(np.uint8)
     cdef Py_ssize_t n_features = X.shape[1], t, i, first
-    cdef bint plain = is_plain(X, kinds) and is_plain(pivot_rows, kinds)
+    cdef int kind = max(kind_of(X, kinds), kind_of(pivot_rows, kinds))
     cdef int32_t at_node, child
     cdef const double* p
     cdef const double* q
@@ -349,11 +358,8 @@ def find_nodes_by_vectors(
                 while child >= 0:
                     p = &pivot_rows[pivots[first + at_node, 0], 0]
                     q = &pivot_rows[pivots[first + at_node, 1], 0]
-                    if plain:
-                        at_node = child + (not nearer_plain(&X[i, 0], p, q, n_features))
-                    else:
-                        at_node = child + (
-                            not nearer(&X[i, 0], p, q, n_features, &kinds[0]))
+                    at_node = child + (
+                        not nearer(&X[i, 0], p, q, n_features, &kinds[0], kind))
                     child = nodes[first + at_node].child
                 out[t, i] = at_node
 

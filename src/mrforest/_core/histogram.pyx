@@ -4,7 +4,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from mrforest._core.types cimport Entry, Table, at, code_t, count_t
+from mrforest._core.types cimport Column, Entry, Table, at, code_t, codes_of, column_of, count_t
 
 
 # The kernels below come in four kinds: codes of one or two bytes, cells of 32 or 64 bits. Those
@@ -15,6 +15,7 @@ cdef void count_columns_of(
     const Table* table, const code_t* codes, const int32_t* rows, Py_ssize_t n, Selection chosen,
     count_t* counts
 ) noexcept nogil:
+    """One pass over the rows."""
     cdef Py_ssize_t n_columns = table.n_columns, i, j, row
     cdef Py_ssize_t size = chosen.slot[chosen.n] * n_columns
     cdef const int64_t* slot = chosen.slot
@@ -22,7 +23,6 @@ cdef void count_columns_of(
     cdef const code_t* code
     cdef count_t* cell
     cdef count_t count = 1, moment
-    memset(counts, 0, size * sizeof(count_t))
     for i in range(n):
         row = at(rows[i], table.n_rows)
         code = codes + row * table.n_features
@@ -46,6 +46,42 @@ cdef void count_columns_of(
                 cell[at((slot[j] + code[features[j]]) * n_columns, size)] += count
 
 
+cdef void count_column_of(
+    const Table* table, const code_t* codes, const int32_t* rows, Py_ssize_t n, Py_ssize_t n_bins,
+    count_t* counts
+) noexcept nogil:
+    """One pass over the codes of one feature, which lie in one column."""
+    cdef Py_ssize_t n_columns = table.n_columns, i, row, bin
+    cdef count_t count = 1
+    for i in range(n):
+        row = at(rows[i], table.n_rows)
+        bin = at(codes[row], n_bins)
+        if count_t is int64_t:
+            if table.mass is not NULL:
+                count = table.mass[row]
+            if table.moment is not NULL:
+                counts[2 * bin] += count
+                counts[2 * bin + 1] += table.moment[row]
+                continue
+        counts[bin * n_columns + table.y[row]] += count
+
+
+cdef void count_all_of(
+    const Table* table, const code_t* codes, const int32_t* rows, Py_ssize_t n, Selection chosen,
+    count_t* counts
+) noexcept nogil:
+    cdef const code_t* by_column = <const code_t*> table.by_column
+    cdef Py_ssize_t j
+    memset(counts, 0, chosen.slot[chosen.n] * table.n_columns * sizeof(count_t))
+    if by_column is NULL or chosen.features is NULL:
+        count_columns_of(table, codes, rows, n, chosen, counts)
+        return
+    for j in range(chosen.n):
+        count_column_of(
+            table, by_column + chosen.features[j] * table.n_rows, rows, n,
+            chosen.slot[j + 1] - chosen.slot[j], counts + chosen.slot[j] * table.n_columns)
+
+
 cdef void count_columns(
     const Table* table, const int32_t* rows, Py_ssize_t n, Selection chosen, void* counts
 ) noexcept nogil:
@@ -53,15 +89,15 @@ cdef void count_columns(
     cdef bint small = has_small_cells(table)
     if table.wide:
         if small:
-            count_columns_of(
+            count_all_of(
                 table, <const uint16_t*> table.codes, rows, n, chosen, <int32_t*> counts)
         else:
-            count_columns_of(
+            count_all_of(
                 table, <const uint16_t*> table.codes, rows, n, chosen, <int64_t*> counts)
     elif small:
-        count_columns_of(table, <const uint8_t*> table.codes, rows, n, chosen, <int32_t*> counts)
+        count_all_of(table, <const uint8_t*> table.codes, rows, n, chosen, <int32_t*> counts)
     else:
-        count_columns_of(table, <const uint8_t*> table.codes, rows, n, chosen, <int64_t*> counts)
+        count_all_of(table, <const uint8_t*> table.codes, rows, n, chosen, <int64_t*> counts)
 
 
 cdef void count_points_of(
@@ -70,8 +106,15 @@ cdef void count_points_of(
 ) noexcept nogil:
     cdef Py_ssize_t size = chosen.slot[chosen.n], i, j
     cdef const int32_t* features = chosen.features
+    cdef const code_t* by_column = <const code_t*> table.by_column
     cdef const code_t* code
     memset(counts, 0, size * sizeof(int32_t))
+    if by_column is not NULL and features is not NULL:
+        for j in range(chosen.n):
+            code = by_column + features[j] * table.n_rows
+            for i in range(n):
+                counts[at(chosen.slot[j] + code[at(rows[i], table.n_rows)], size)] += 1
+        return
     for i in range(n):
         code = codes + at(rows[i], table.n_rows) * table.n_features
         for j in range(chosen.n):
@@ -195,11 +238,12 @@ cdef void gather_keys(
     const Table* table, const code_t* codes, const int32_t* rows, Py_ssize_t n,
     Py_ssize_t feature, uint64_t* keys
 ) noexcept nogil:
+    cdef Column column = column_of(table, feature)
     cdef Py_ssize_t i, row
     cdef bint has_classes = table.moment is NULL  # ranks of targets do not fit
     for i in range(n):
         row = at(rows[i], table.n_rows)
-        keys[i] = (<uint64_t> codes[row * table.n_features + feature] << 48
+        keys[i] = (<uint64_t> codes[column.first + row * column.stride] << 48
                    | (<uint64_t> table.y[row] << 32 if has_classes else 0) | <uint64_t> i)
 
 
@@ -208,9 +252,9 @@ cdef inline void gather_and_sort(
     uint64_t* keys, uint64_t* scratch
 ) noexcept nogil:
     if table.wide:
-        gather_keys(table, <const uint16_t*> table.codes, rows, n, feature, keys)
+        gather_keys(table, <const uint16_t*> codes_of(table), rows, n, feature, keys)
     else:
-        gather_keys(table, <const uint8_t*> table.codes, rows, n, feature, keys)
+        gather_keys(table, <const uint8_t*> codes_of(table), rows, n, feature, keys)
     sort_keys(table, keys, scratch, n)
 
 

@@ -8,19 +8,20 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 from libc.string cimport memcpy
 
-from mrforest._core.types cimport Cut, Table, at, code_t
+from mrforest._core.types cimport Column, Cut, Table, at, code_t, codes_of, column_of
 
 
 cdef Py_ssize_t partition_of(
     const Table* table, const code_t* codes, int32_t* rows, Py_ssize_t n, Py_ssize_t feature,
     const Cut* cut, int32_t* scratch
 ) noexcept nogil:
+    cdef Column column = column_of(table, feature)
     cdef Py_ssize_t i, n_left = 0, n_right = 0, row
     cdef int32_t code, missing = table.n_bins[feature]
     cdef bint left, missing_left = cut.missing_left, is_equality = cut.is_equality
     for i in range(n):
         row = at(rows[i], table.n_rows)
-        code = codes[row * table.n_features + feature]
+        code = codes[column.first + row * column.stride]
         left = code == cut.bin if is_equality else code <= cut.bin
         left = missing_left if code == missing else left
         # Write to both sides, advance one: no branch to mispredict. n_left <= i, so the
@@ -44,5 +45,6 @@ cdef Py_ssize_t partition_rows(
     """Left ones first; return how many they are."""
     if table.wide:
         return partition_of(
-            table, <const uint16_t*> table.codes, rows, n, feature, cut, scratch)
-    return partition_of(table, <const uint8_t*> table.codes, rows, n, feature, cut, scratch)
+            table, <const uint16_t*> codes_of(table), rows, n, feature, cut, scratch)
+    return partition_of(
+        table, <const uint8_t*> codes_of(table), rows, n, feature, cut, scratch)

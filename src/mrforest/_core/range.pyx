@@ -24,10 +24,12 @@ cdef int compare(const void* a, const void* b) noexcept nogil:
 
 
 cdef struct Column:
-    # The values of one feature in a list of points, sorted.
+    # The values of one feature in a list of points.
     double* values
     Py_ssize_t n
     Py_ssize_t n_missing
+    double lowest
+    double highest
 
 
 cdef struct Needs:
@@ -61,12 +63,15 @@ cdef class RangeGrowth(RawGrowth):
         cdef Py_ssize_t i
         cdef double x
         column.n = 0
+        column.lowest = INFINITY
+        column.highest = -INFINITY
         for i in range(n):
             x = self.table.X[rows[i] * self.table.n_features + feature]
             column.values[column.n] = x
             column.n += x == x
+            column.lowest = x if x < column.lowest else column.lowest
+            column.highest = x if x > column.highest else column.highest
         column.n_missing = n - column.n
-        qsort(column.values, column.n, sizeof(double), compare)
 
     cdef Needs needs(self, bint has_coin, bint missing_left) noexcept nogil:
         """What is left of the floor when missing points are counted where the coin says."""
@@ -80,11 +85,11 @@ cdef class RangeGrowth(RawGrowth):
         return needs
 
     cdef bint cut_number(self, Needs needs, Node* cut, Stream* stream) noexcept nogil:
-        cdef double a = self.own.values[0], b = self.own.values[self.own.n - 1]
+        cdef double a = self.own.lowest, b = self.own.highest
         if self.others.n < needs.left or self.others.n < needs.right:
             return False
         if needs.left > 0:
-            a = max(a, self.others.values[needs.left - 1])
+            a = max(a, self.others.values[needs.left - 1])  # with a floor they are sorted
         if needs.right > 0:
             b = min(b, self.others.values[self.others.n - needs.right])
         if a >= b:
@@ -96,6 +101,7 @@ cdef class RangeGrowth(RawGrowth):
         cdef Py_ssize_t i, j = 0, same, n_allowed = 0, number
         cdef double category
         # Categories that may be asked for take the place of the sorted values.
+        qsort(self.own.values, self.own.n, sizeof(double), compare)
         i = 0
         while i < self.own.n:
             category = self.own.values[i]
@@ -130,13 +136,14 @@ cdef class RangeGrowth(RawGrowth):
             self.gather(
                 &self.others, &self.estimation[0] + self.nodes[number].first_estimation,
                 self.nodes[number].n_estimation, feature)
+            qsort(self.others.values, self.others.n, sizeof(double), compare)
         if self.own.n == 0:
             return False
         has_coin = self.own.n_missing > 0
         if has_coin:
             missing_left = next_uniform(stream) < 0.5
         cut.feature = <uint32_t> feature
-        if self.own.values[0] == self.own.values[self.own.n - 1]:
+        if self.own.lowest == self.own.highest:
             # One value: missing against the rest.
             cut.threshold = INFINITY
             return has_coin and not (self.limits.has_floor and (

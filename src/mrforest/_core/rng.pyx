@@ -7,6 +7,8 @@ from libc.stdint cimport int32_t, uint64_t
 
 from mrforest._core.rng cimport Purpose, Stream, next_index, next_word, open_stream
 
+SPLIT_PURPOSE = <int> Purpose.SPLIT
+
 
 def words(key, uint64_t path, int purpose, Py_ssize_t n):
     """The first n words of a stream."""
@@ -77,13 +79,12 @@ def bootstrap_points(key, Py_ssize_t n):
     copies_ = np.zeros(n, dtype=np.int32)
     bag_ = np.empty(n, dtype=np.int32)
     cdef int32_t[::1] copies = copies_, bag = bag_
-    cdef Py_ssize_t i, place = 0
-    cdef int32_t copy
+    cdef Py_ssize_t i, _draw, _copy, place = 0
     with nogil:
-        for i in range(n):
+        for _draw in range(n):
             copies[next_index(&stream, n)] += 1
         for i in range(n):
-            for copy in range(copies[i]):
+            for _copy in range(copies[i]):
                 bag[place] = <int32_t> i
                 place += 1
     return bag_

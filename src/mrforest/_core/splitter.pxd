@@ -7,7 +7,7 @@ from mrforest._core.impurity cimport Sides
 from mrforest._core.order cimport Order
 from mrforest._core.pool cimport HistogramPool
 from mrforest._core.rng cimport Stream
-from mrforest._core.rule cimport Draw, SplitRule
+from mrforest._core.rule cimport Draw, Range, SplitRule
 from mrforest._core.types cimport Cut, Entry, Table
 
 
@@ -66,9 +66,11 @@ cdef class Splitter:
     cdef Py_ssize_t score_feature(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Draw* draw
     ) noexcept nogil
-    cdef Py_ssize_t keep_in_range(
-        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t n, Draw* draw
+    cdef void draw_range(
+        self, const NodeView* node, Py_ssize_t feature, Range* range_, Draw* draw
     ) noexcept nogil
+    cdef Py_ssize_t keep_in_range(
+        self, const Range* range_, Py_ssize_t feature, Py_ssize_t n) noexcept nogil
     cdef bint look_at(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_able,
         Draw* draw) noexcept nogil

@@ -37,6 +37,12 @@ cdef inline bint is_in_range(const Range* range_, const Cut* cut, int32_t missin
     return range_.lowest <= cut.bin < range_.highest
 
 
+cdef inline bint is_empty(const Range* range_, bint is_categorical) noexcept nogil:
+    """Whether no candidate can be in a range."""
+    return not (range_.is_all or is_categorical or range_.lowest < range_.highest
+                or (range_.has_value and range_.has_missing))
+
+
 cdef class Splitter:
     """Work space for the nodes of one growing tree.
 
@@ -144,8 +150,13 @@ cdef class Splitter:
     ) noexcept nogil:
         """Fill scores and cuts with the candidates of a feature; return how many."""
         cdef Feature view
+        cdef Range range_
         cdef bint needs_points = self.floor > 0 and not self.counts_points
         cdef Py_ssize_t n
+        if self.rule.restricts:
+            self.draw_range(node, feature, &range_, draw)
+            if is_empty(&range_, self.table.is_categorical[feature]):
+                return 0
         view.index = feature
         view.entries = self.entries
         view.points = self.points
@@ -175,15 +186,13 @@ cdef class Splitter:
                     self.table, node.estimation, node.n_estimation, feature, self.keys,
                     self.more_keys, self.points)
         n = score_cuts(self.table, &view, node.totals, &self.sides, self.scores, self.cuts)
-        return self.keep_in_range(node, feature, n, draw) if self.rule.restricts else n
+        return self.keep_in_range(&range_, feature, n) if self.rule.restricts else n
 
-    cdef Py_ssize_t keep_in_range(
-        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t n, Draw* draw
+    cdef void draw_range(
+        self, const NodeView* node, Py_ssize_t feature, Range* range_, Draw* draw
     ) noexcept nogil:
-        """Leave those candidates that the rule looks at."""
+        """Let the rule say which candidates of a feature it looks at."""
         cdef Points points
-        cdef Range range_
-        cdef Py_ssize_t i, kept = 0
         points.table = self.table
         points.rows = node.structure
         points.n = node.n_structure
@@ -192,11 +201,17 @@ cdef class Splitter:
         range_.categories = self.categories
         if self.table.is_categorical[feature]:
             memset(self.categories, 0, self.table.n_bins[feature])
-        self.rule.restrict_cuts(&points, feature, &range_, draw)
+        self.rule.restrict_cuts(&points, feature, range_, draw)
+
+    cdef Py_ssize_t keep_in_range(
+        self, const Range* range_, Py_ssize_t feature, Py_ssize_t n
+    ) noexcept nogil:
+        """Leave those candidates that the rule looks at; return how many."""
+        cdef Py_ssize_t i, kept = 0
         if range_.is_all:
             return n
         for i in range(n):
-            if is_in_range(&range_, &self.cuts[i], self.table.n_bins[feature]):
+            if is_in_range(range_, &self.cuts[i], self.table.n_bins[feature]):
                 self.scores[kept] = self.scores[i]
                 self.cuts[kept] = self.cuts[i]
                 kept += 1

@@ -9,6 +9,8 @@ from mrforest._core.types cimport ENTROPY, GINI, VARIANCE, Table
 # Larger arguments of x log x are rare and computed when they occur.
 XLOGX_TABLE_SIZE = 1 << 16
 
+LONG_ROW = 128  # bytes
+
 MISFIT = "the arrays of a training table do not fit together"
 
 
@@ -62,9 +64,17 @@ cdef class Target:
         """Set what a table knows about its target."""
         table.n_columns = self.n_columns
         table.y = &self.y[0]
-        table.mass = NULL if self.mass is None else &self.mass[0]
-        table.moment = NULL if self.moment is None else &self.moment[0]
-        table.class_weight = NULL if self.class_weight is None else &self.class_weight[0]
+        table.mass = NULL
+        table.moment = NULL
+        table.class_weight = NULL
+        # A view that was never set is not None to Cython, so ask the arguments.
+        _, _, mass, class_weight, moment, _ = self.arguments
+        if mass is not None:
+            table.mass = &self.mass[0]
+        if class_weight is not None:
+            table.class_weight = &self.class_weight[0]
+        if moment is not None:
+            table.moment = &self.moment[0]
         table.xlogx = &self.xlogx[0]
         table.n_xlogx = self.xlogx.shape[0]
         table.criterion = {"gini": GINI, "entropy": ENTROPY, "variance": VARIANCE}[
@@ -125,13 +135,34 @@ cdef class TrainingTable:
             self.narrow = codes
             self.view.codes = &self.narrow[0, 0]
 
+    def add_columns(self, Py_ssize_t long_row=LONG_ROW):
+        """Keep the codes column by column, too, for rules that look at few features.
+
+        It pays if a row is long: the few codes that are looked at lie in as many cache lines.
+        """
+        cdef const uint8_t[:, ::1] narrow
+        cdef const uint16_t[:, ::1] wide
+        codes = self.arguments[2]
+        if self.by_column is not None or codes.shape[1] * codes.itemsize <= long_row:
+            return
+        self.by_column = np.ascontiguousarray(codes.T)
+        if self.view.wide:
+            wide = self.by_column
+            self.view.by_column = &wide[0, 0]
+        else:
+            narrow = self.by_column
+            self.view.by_column = &narrow[0, 0]
+
     def __reduce__(self):
         target, is_categorical, codes, n_bins, cuts, cuts_start, values = self.arguments
-        return rebuild, (target, is_categorical, {
-            "codes": codes, "n_bins": n_bins, "cuts": cuts, "cuts_start": cuts_start,
-            "values": values})
+        rows = {"codes": codes, "n_bins": n_bins, "cuts": cuts, "cuts_start": cuts_start,
+                "values": values}
+        return rebuild, (target, is_categorical, rows, self.by_column is not None)
 
 
-def rebuild(target, is_categorical, rows):
+def rebuild(target, is_categorical, rows, has_columns):
     """A pickled table again."""
-    return TrainingTable(target, is_categorical, **rows)
+    table = TrainingTable(target, is_categorical, **rows)
+    if has_columns:
+        table.add_columns(0)
+    return table

@@ -30,6 +30,7 @@ cdef struct Table:
     # The training rows in canonical order: as codes, or as they are. Everything is read only.
     const void* codes               # rows x features, row after row: uint16 if wide, else uint8
     bint wide
+    const void* by_column           # the same codes, column after column; may be NULL
     const double* X                 # or the values; then there are no codes, bins and slots
     Py_ssize_t n_rows
     Py_ssize_t n_features
@@ -44,6 +45,24 @@ cdef struct Table:
     const int64_t* xlogx            # round(x log x 2^26) of x < n_xlogx
     Py_ssize_t n_xlogx
     Criterion criterion
+
+
+cdef struct Column:
+    # Where the codes of one feature lie in `codes_of(table)`.
+    Py_ssize_t first
+    Py_ssize_t stride
+
+
+cdef inline const void* codes_of(const Table* table) noexcept nogil:
+    """The codes in the order that suits single columns best."""
+    return table.codes if table.by_column is NULL else table.by_column
+
+
+cdef inline Column column_of(const Table* table, Py_ssize_t feature) noexcept nogil:
+    cdef Column column
+    column.first = feature if table.by_column is NULL else feature * table.n_rows
+    column.stride = table.n_features if table.by_column is NULL else 1
+    return column
 
 
 cdef struct Entry:

@@ -22,6 +22,7 @@ MAX_CATEGORIES = 65_535  # binning codes them in 16 bits, beside the missing bin
 
 _CATEGORICAL = (nw.Categorical, nw.Enum)  # the latter also for ordered ones of pandas
 
+
 def _checks(allow_missing: bool) -> dict[str, Any]:
     finite = "allow-nan" if allow_missing else True
     return {"dtype": np.float64, "order": "C", "ensure_all_finite": finite}
@@ -173,7 +174,8 @@ def read_predict(
                 f"are not numbers ({values[0]!r}, ...), and an array holds only those."
             )
     if not mask.any():
-        return X
+        rows: np.ndarray = X
+        return rows
     return _read(estimator, X, mask, schema, allow_missing=allow_missing)[0]
 
 

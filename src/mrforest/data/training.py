@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,12 +45,14 @@ class Numbers:
 class Scale:
     """Targets in fixed point: a mean of the engine times `unit`, plus `centre`.
 
-    In terms of `span`, a power of two, targets lie between -1 and 1 about the centre.
+    The distance of any target from the centre is below 2**exponent; in terms of that
+    `unit` is `step`, a number whose square is always in range.
     """
 
     centre: float
     unit: float
-    span: float
+    step: float
+    exponent: int
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,8 @@ class TrainingSet:
         Distinct rows, in canonical order.
     is_categorical : ndarray of shape (n_features,), dtype=bool
         Kinds of its columns.
-    values : ndarray of shape (n_rows, n_features), dtype=float64, or None
-        Its rows, if they are not coded.
+    values : ndarray of shape (n_rows, n_features), dtype=float64
+        Its rows; none if they are coded.
     row_origin : ndarray of shape (n_rows,), dtype=int32
         The row of the user's table that each of its rows came from.
     points : ndarray of shape (n_points,), dtype=int32
@@ -79,11 +81,16 @@ class TrainingSet:
 
     table: _core.TrainingTable
     is_categorical: NDArray[np.bool_]
-    values: NDArray[np.float64] | None
+    values: NDArray[np.float64]
     row_origin: NDArray[np.int32]
     points: NDArray[np.int32]
     mass_unit: float
     scale: Scale | None
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether trees see codes, not values."""
+        return len(self.values) == 0
 
     @property
     def n_features(self) -> int:
@@ -139,20 +146,24 @@ def prepare(
             X = X[rows]
 
     y, moment, scale = read_target(target, rows, repetitions, mass)
+    columns: dict[str, Any]
     if max_bins is None:
         # -0 is 0 and NaN is NaN, whatever their bits.
         X = np.where(np.isnan(X), np.nan, X) + 0.0
-        cells, coded = X.view(np.uint64), {}
+        order = rows_in_order(X.view(np.uint64), y, mass, keep_order=keep_order)
+        values = X[order]
+        columns = {"values": values}
     else:
         binning = find_bins(X, n_categories, max_bins, repetitions)
-        cells = binning.encode(X)
-        coded = {
+        codes = binning.encode(X)
+        order = rows_in_order(codes, y, mass, keep_order=keep_order)
+        values = np.empty((0, X.shape[1]))
+        columns = {
+            "codes": codes[order],
             "n_bins": binning.n_bins,
             "cuts": binning.cuts,
             "cuts_start": binning.cuts_start,
         }
-    order = rows_in_order(cells, y, mass, keep_order=keep_order)
-    values = X[order] if max_bins is None else None
     points = np.arange(len(order), dtype=np.int32)
     if repetitions is not None:
         points = np.repeat(points, repetitions[order])
@@ -166,8 +177,7 @@ def prepare(
             target.criterion if isinstance(target, Classes) else "variance",
         ),
         n_categories >= 0,
-        **({"values": values} if values is not None else {"codes": cells[order]}),
-        **coded,
+        **columns,
     )
     return TrainingSet(
         table,
@@ -181,7 +191,7 @@ def prepare(
 
 
 def rows_in_order(
-    cells: NDArray[np.unsignedinteger],
+    cells: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint64],
     y: NDArray[np.int32],
     mass: NDArray[np.int64] | None,
     *,
@@ -219,7 +229,9 @@ def read_target(
 def fixed_point(
     values: NDArray[np.float64], mass: NDArray[np.int64] | None, n_points: int
 ) -> tuple[NDArray[np.int64], Scale]:
-    """Targets, times their mass, as whole numbers whose sums stay below 2^61, bags included.
+    """Turn targets, times their mass, into whole numbers.
+
+    Their sums stay below 2^61, also in bags that repeat points.
 
     Examples
     --------
@@ -231,15 +243,16 @@ def fixed_point(
     lowest, highest = float(values.min()), float(values.max())
     centre = lowest / 2 + highest / 2
     exponent = math.frexp(max(highest - centre, centre - lowest))[1]
-    span = math.ldexp(1.0, exponent)
     if mass is None:
-        shift = 61 - n_points.bit_length() - exponent
-        moment = np.rint(np.ldexp(values - centre, shift))
-        return moment.astype(np.int64), Scale(centre, math.ldexp(1.0, -shift), span)
-    shift = 54 - exponent
-    weight = np.ldexp(mass.astype(np.float64), -51)
-    moment = np.rint(np.ldexp(weight * (values - centre), shift))
-    return moment.astype(np.int64), Scale(centre, math.ldexp(1.0, 51 - shift), span)
+        bits = 61 - n_points.bit_length()
+        moment = np.rint(np.ldexp(values - centre, bits - exponent))
+    else:
+        weight = np.ldexp(mass.astype(np.float64), -51)
+        moment = np.rint(np.ldexp(weight * (values - centre), 54 - exponent))
+        bits = 54 - 51
+    step = math.ldexp(1.0, -bits)
+    scale = Scale(centre, math.ldexp(1.0, exponent - bits), step, exponent)
+    return moment.astype(np.int64), scale
 
 
 def as_repetitions(sample_weight: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ A forest is a sampler, a way to grow a tree, and a few options. A subclass says 
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -62,6 +63,7 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
     _schema: Schema
     _batches: list[Batch]
     _structure_decrease: NDArray[np.float64]
+    _exponent: int  # of the targets of a regression
 
     # ---- what a subclass says -------------------------------------------------------
 
@@ -75,7 +77,10 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _grower(self, training: TrainingSet) -> Grower:
         """Return what grows a tree."""
-        return partial(_core.grow_tree, rule=self._rule(training.n_features))
+        rule = self._rule(training.n_features)
+        if not rule.looks_at_all:
+            training.table.add_columns()
+        return partial(_core.grow_tree, rule=rule)
 
     def _limits(self, interrupt: NDArray[np.uint8]) -> _core.Limits:
         """Return how far trees grow."""
@@ -140,8 +145,8 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
             return self._fit(X, y, sample_weight)
         except BaseException:
             # An error, or Ctrl-C, leaves the forest that was there before.
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
 
     def _read_table(self, X: Any, y: Any) -> tuple[Any, Any, Schema]:
@@ -168,7 +173,7 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
             sample_weight=weights,
         )
 
-    def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Self:
         X, y, schema = self._read_table(X, y)
         weights = read_sample_weight(sample_weight, X)
         target, attributes = self._read_target(y, weights)
@@ -205,7 +210,14 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
         more: bool,
     ) -> None:
         total = self._structure_decrease if more else np.zeros(n_features)
-        unit = 1.0 if training.scale is None else training.scale.unit
+        unit = 1.0
+        if training.scale is not None:
+            # Squares of targets may be out of range: count in terms of the first span.
+            if not more:
+                self._exponent = training.scale.exponent
+            unit = math.ldexp(
+                training.scale.step, training.scale.exponent - self._exponent
+            )
         for tree in grown:  # one by one: the same sum, warm or cold
             total = total + tree["structure_decrease"] * unit * unit
         self._structure_decrease = total
@@ -279,9 +291,7 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _read(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        return read_predict(
-            self, X, self._schema, allow_missing=self._allows_missing()
-        )
+        return read_predict(self, X, self._schema, allow_missing=self._allows_missing())
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Node number of the leaf that each row falls into, in each tree.
@@ -296,7 +306,8 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
             Nodes are numbered breadth first, the root is 0.
         """
         X = self._read(X)
-        return self._forest.find_nodes(X, self.n_jobs)
+        nodes: NDArray[np.int32] = self._forest.find_nodes(X, self.n_jobs)
+        return nodes
 
     def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, NDArray[np.int64]]:
         """Nodes that each row passes.
@@ -331,7 +342,8 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
     def n_leaves_(self) -> NDArray[np.int64]:
         """Number of leaves of each tree."""
         check_is_fitted(self)
-        return np.diff(self._forest.leaf_offset)
+        n_leaves: NDArray[np.int64] = np.diff(self._forest.leaf_offset)
+        return n_leaves
 
     @property
     def depths_(self) -> NDArray[np.int32]:
@@ -380,7 +392,7 @@ def grow_one(
 def shares_of(decrease: NDArray[np.float64]) -> NDArray[np.float64]:
     """Divide decreases of impurity by the sum of their sizes, unless all are 0."""
     total = np.abs(decrease).sum()
-    if not total > 0:
+    if not total > 1e-12:  # rounding
         return np.zeros_like(decrease)
     shares: NDArray[np.float64] = decrease / total
     return shares

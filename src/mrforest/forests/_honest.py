@@ -59,5 +59,7 @@ def samples(forest: Any, tree: int, side: int) -> NDArray[np.int32]:
         raise IndexError(f"tree={tree}: the forest has trees 0 to {n_trees - 1}")
     batch = next(b for b in reversed(forest._batches) if b.first <= tree)
     sides = batch.sampler(tree_key(forest._seed, tree), len(batch.origin))
-    rows: NDArray[np.int32] = np.sort(batch.origin[sides[side]])
+    # Where all points shape and fill a tree there is one side only.
+    points = sides[0] if sides[side] is None else sides[side]
+    rows: NDArray[np.int32] = np.sort(batch.origin[points])
     return rows

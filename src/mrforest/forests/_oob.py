@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,17 +20,31 @@ from mrforest.forests._sampling import tree_key
 OOB_ATTRIBUTES = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 
 
+def digest(X: NDArray[np.float64], y: NDArray[Any]) -> bytes:
+    """Return a fingerprint of rows in their order."""
+    found = hashlib.blake2b(X.tobytes(), digest_size=16)
+    labels = y if y.dtype != object else np.array([repr(label) for label in y])
+    found.update(labels.tobytes())
+    return found.digest()
+
+
 class OutOfBag(BaseForest):
     """A forest of bootstrap samples, with the option `oob_score`."""
 
+    _rows_of_batches: list[bytes | None]
+
     def _finish(self, X: NDArray[np.float64], y: NDArray[Any]) -> None:
         for name in OOB_ATTRIBUTES:
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
+        rows = digest(X, y) if self.oob_score or self.warm_start else None
+        known = self._rows_of_batches if len(self._batches) > 1 else []
+        n_new = len(self._batches) - len(known)
+        self._rows_of_batches = [*known, *([rows] * n_new)]
         if self.oob_score:
-            if any(batch.origin.max() >= len(X) for batch in self._batches):
+            if any(other != rows for other in self._rows_of_batches):
                 raise ValueError(
-                    "oob_score needs the rows of all trees: with warm_start=True, fit "
-                    "on the same rows again"
+                    "oob_score needs the rows of all trees: with warm_start=True, give "
+                    "every fit the same rows in the same order"
                 )
             self._set_oob(X, y)
 

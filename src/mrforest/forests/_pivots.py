@@ -35,7 +35,7 @@ class Comparison(Protocol):
 
 @dataclass(frozen=True)
 class ByVectors:
-    """Euclidean distance; missing features are left out, categories are 0 or 1 apart."""
+    """Euclidean distance without missing features; categories are 0 or 1 apart."""
 
     is_categorical: NDArray[np.bool_]
 

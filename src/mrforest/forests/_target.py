@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 MAX_CLASSES = 65_535
+MAX_TARGET = 1e303
 MAX_RATIO = 1e30  # of class weights: masses of leaves are 32-bit floats
 
 
@@ -43,6 +44,11 @@ def read_numbers(y: NDArray[Any]) -> NDArray[np.float64]:
             f"y must hold numbers; it has the dtype {np.asarray(y).dtype}"
         ) from error
     assert_all_finite(numbers, input_name="y")
+    if (largest := np.abs(numbers).max()) > MAX_TARGET:
+        raise ValueError(
+            f"y has a value of size {largest:g}; at most {MAX_TARGET:g} is allowed, "
+            "so that sums over trees are in range"
+        )
     return numbers
 
 

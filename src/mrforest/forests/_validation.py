@@ -8,7 +8,12 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from sklearn.base import _fit_context as fit_context
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    RealNotInt,
+    StrOptions,
+)
 
 try:  # scikit-learn 1.9 and later
     from sklearn.callback import CallbackSupportMixin
@@ -35,6 +40,7 @@ __all__ = [
     "PROBABILITY",
     "CallbackSupportMixin",
     "Constraints",
+    "HasMethods",
     "Interval",
     "StrOptions",
     "count_features",

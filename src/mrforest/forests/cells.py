@@ -118,7 +118,11 @@ class PurelyRandomForestClassifier(BaseForestClassifier):
 
     def _grower(self, training: TrainingSet) -> Grower:
         n_leaves = count_leaves(self.n_leaves, len(training.points))
-        return partial(_core.grow_purely_random, n_leaves=n_leaves)
+        return partial(
+            _core.grow_purely_random,
+            box=_core.Box(training.values, training.is_categorical, False),
+            n_leaves=n_leaves,
+        )
 
     def _limits(self, interrupt: NDArray[np.uint8]) -> _core.Limits:
         return cell_limits(interrupt)
@@ -241,6 +245,7 @@ class CenteredForestClassifier(HonestForestMixin, BaseForestClassifier):
         n_leaves = count_leaves(self.n_leaves, n_filling)
         return partial(
             _core.grow_centered,
+            box=_core.Box(training.values, training.is_categorical, True),
             depth=(n_leaves - 1).bit_length(),
             n_tries=count_features(self.max_features, training.n_features),
         )
@@ -258,13 +263,11 @@ class CenteredForestClassifier(HonestForestMixin, BaseForestClassifier):
 def count_leaves(n_leaves: int | str, n_points: int) -> int:
     """Return the number of cells that `n_leaves` means, for so many points."""
     if n_leaves == "auto":
-        return math.ceil(n_points**0.75)
+        return math.ceil(math.pow(n_points, 0.75))
     return int(n_leaves)
 
 
-def cell_limits(
-    interrupt: NDArray[np.uint8], min_weight: float = 0.0
-) -> _core.Limits:
+def cell_limits(interrupt: NDArray[np.uint8], min_weight: float = 0.0) -> _core.Limits:
     """Return limits that limit next to nothing: cells do not look at their points."""
     return _core.Limits(
         min_leaf=1,

@@ -39,7 +39,7 @@ from mrforest.forests._validation import (
 
 @describe
 class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
-    """Comparison-based random forest (CompRF): which of two rows is nearer?
+    """Comparison-based random forest (CompRF): it asks which of two rows is nearer.
 
     A node takes two of its rows as *pivots*; a row goes left if it is at least as near
     to the first as to the second. Nothing else is asked of the data, so the forest
@@ -56,8 +56,8 @@ class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
 
     *Readings*: one tree, one vote (the authors pool the rows of all leaves that a query
     falls into); several classes at once (they: one against one); leaves by
-    ``min_samples_leaf`` (they: 1 by default). Pivots that cannot be told apart are drawn
-    again, up to 16 times, and then searched; a node of equal rows is a leaf. A
+    ``min_samples_leaf`` (they: 1 by default). Pivots that cannot be told apart are
+    drawn again, up to 16 times, and then searched; a node of equal rows is a leaf. A
     label-free forest does not stop at nodes of one class.
 
     Parameters
@@ -204,6 +204,23 @@ class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
 
     # ---- fit ------------------------------------------------------------------------
 
+    def _read_target(
+        self, y: NDArray[Any], weights: NDArray[np.float64] | None
+    ) -> tuple[Classes | Numbers, dict[str, Any]]:
+        target, attributes = super()._read_target(y, weights)
+        way = {name: getattr(self, name) for name in ("metric", "metric_params")}
+        return target, {**attributes, "_compared_by": {**way, "oracle": self.oracle}}
+
+    def _check_same_target(self, attributes: dict[str, Any]) -> None:
+        super()._check_same_target(attributes)
+        for name, value in attributes["_compared_by"].items():
+            if value != self._compared_by[name]:
+                raise ValueError(
+                    f"warm_start=True: {name}={value!r}, but the trees that are there "
+                    f"compare by {name}={self._compared_by[name]!r}; it must be the "
+                    "same"
+                )
+
     def _read_table(self, X: Any, y: Any) -> tuple[Any, Any, Schema]:
         X, y, schema = super()._read_table(X, y)
         self._check_rows(X, schema)
@@ -283,7 +300,10 @@ class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
         rows = training.values
         if self._compares_columns():
             rows = training.row_origin[:, np.newaxis].astype(np.float64)
-        shared = {"pivot_rows": rows, "comparison": self._comparison(training)}
+        shared: dict[str, Any] = {
+            "pivot_rows": rows,
+            "comparison": self._comparison(training),
+        }
         trees = [PivotForest.from_tree({**tree, **shared}) for tree in grown]
         return PivotForest.join(trees)
 
@@ -297,6 +317,7 @@ class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
+        """Not there."""
         raise AttributeError(
             "a comparison forest has no feature importances: its splits compare whole "
             "rows; sklearn.inspection.permutation_importance works"
@@ -307,9 +328,9 @@ class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
     # ---- predict --------------------------------------------------------------------
 
     def _read(self, X: Any) -> NDArray[np.float64]:
-        X = super()._read(X)
-        self._check_rows(X, self._schema)
-        return X
+        rows = super()._read(X)
+        self._check_rows(rows, self._schema)
+        return rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

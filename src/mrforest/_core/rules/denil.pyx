@@ -12,13 +12,14 @@ from libc.string cimport memset
 
 from mrforest._core.rng cimport next_index, next_uniform
 from mrforest._core.rule cimport Draw, Points, Range, SplitRule
-from mrforest._core.types cimport Table
+from mrforest._core.types cimport Column, Table, codes_of, column_of
 
 
 cdef inline int32_t code_of(const Table* table, Py_ssize_t row, Py_ssize_t feature) noexcept nogil:
+    cdef Column column = column_of(table, feature)
     if table.wide:
-        return (<const uint16_t*> table.codes)[row * table.n_features + feature]
-    return (<const uint8_t*> table.codes)[row * table.n_features + feature]
+        return (<const uint16_t*> codes_of(table))[column.first + row * column.stride]
+    return (<const uint8_t*> codes_of(table))[column.first + row * column.stride]
 
 
 cdef inline void add(

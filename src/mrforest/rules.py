@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Split rules of your own, written in Python.
+
+A forest of this package differs from another by its *split rule*: what a node does with
+the cuts it could make. Any object with a method ``choose(node, candidates, rng)`` is a
+split rule; `RuleForestClassifier` and `RuleForestRegressor` grow a forest by it. The
+engine still does the counting, scoring, partitioning and stopping, so a rule is a few
+lines. It costs a Python call a node; ``docs/rules.md`` shows how the same rule becomes
+one compiled file.
+
+>>> import numpy as np
+>>> class TopThree:
+...     '''The best cut of one of the three best features.'''
+...
+...     def choose(self, node, candidates, rng):
+...         features = np.unique(candidates.feature)
+...         best = [candidates.best_of(feature) for feature in features]
+...         order = np.argsort(-candidates.decrease[best], kind="stable")[:3]
+...         return best[order[int(rng.random() * len(order))]]
+>>> from sklearn.datasets import load_iris
+>>> from mrforest.rules import RuleForestClassifier
+>>> X, y = load_iris(return_X_y=True)
+>>> forest = RuleForestClassifier(TopThree(), n_estimators=10, random_state=0)
+>>> forest.fit(X, y).score(X, y) > 0.9
+True
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mrforest import _core
+from mrforest.data.training import TrainingSet
+from mrforest.forests._base import BaseForest, Grower
+from mrforest.forests._classifier import BaseForestClassifier
+from mrforest.forests._docs import describe
+from mrforest.forests._honest import HonestForestMixin
+from mrforest.forests._regressor import BaseForestRegressor
+from mrforest.forests._sampling import AllPoints, Bootstrap, Partition, Sampler
+from mrforest.forests._validation import (
+    BINS,
+    CLASSIFIER,
+    CRITERION,
+    FOREST,
+    HONEST,
+    LEAVES,
+    Constraints,
+    HasMethods,
+    StrOptions,
+)
+
+__all__ = [
+    "Candidates",
+    "Node",
+    "RuleForestClassifier",
+    "RuleForestRegressor",
+    "SplitRule",
+]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node that is about to be split.
+
+    Attributes
+    ----------
+    depth : int
+        0 for the root.
+    n_structure, n_estimation : int
+        Points that shape, and points that fill; the same if they are the same points.
+    class_counts : ndarray of shape (n_classes,) or None
+        Structure points of each class, or their mass if sample weights are not whole
+        numbers. None in a regression.
+    """
+
+    depth: int
+    n_structure: int
+    n_estimation: int
+    class_counts: NDArray[np.int64] | None
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """All cuts that a node could make, feature by feature, values ascending.
+
+    Attributes
+    ----------
+    feature : ndarray of shape (n_candidates,), dtype=int64
+        Column of each cut.
+    threshold : ndarray of shape (n_candidates,), dtype=float64
+        Values up to it go left; of an equality cut, the code of the category that goes
+        left. ``inf``: missing values go right, all others left.
+    is_equality : ndarray of shape (n_candidates,), dtype=bool
+    missing_left : ndarray of shape (n_candidates,), dtype=bool
+        Where missing values go.
+    decrease : ndarray of shape (n_candidates,), dtype=float64
+        By how much the cut decreases the impurity (or the variance of the target) of
+        the structure points of the node, 0 or more.
+    """
+
+    feature: NDArray[np.int64]
+    threshold: NDArray[np.float64]
+    is_equality: NDArray[np.bool_]
+    missing_left: NDArray[np.bool_]
+    decrease: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    def of(self, feature: int) -> NDArray[np.int64]:
+        """Return the numbers of the candidates of one feature."""
+        return np.flatnonzero(self.feature == feature)
+
+    def best_of(self, feature: int) -> int:
+        """Return the number of the best candidate of a feature, the first if equal."""
+        numbers = self.of(feature)
+        return int(numbers[self.decrease[numbers].argmax()])
+
+
+class SplitRule(Protocol):
+    """What a rule must have. It needs no base class."""
+
+    def choose(
+        self, node: Node, candidates: Candidates, rng: np.random.Generator
+    ) -> int | None:
+        """Choose a cut.
+
+        Parameters
+        ----------
+        node : Node
+        candidates : Candidates
+            At least one.
+        rng : numpy.random.Generator
+            Belongs to the node: a rule that draws from nothing else gives the same
+            forest for any number of threads.
+
+        Returns
+        -------
+        int or None
+            Number of a candidate; None leaves the node a leaf.
+        """
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """Calls a rule with the arguments that its author sees."""
+
+    rule: SplitRule
+    unit: float | None  # of the targets of a regression
+
+    def __call__(
+        self,
+        *,
+        candidates: dict[str, NDArray[Any]],
+        totals: NDArray[np.int64],
+        depth: int,
+        n_structure: int,
+        n_estimation: int,
+        key: tuple[int, int],
+        path: int,
+    ) -> int | None:
+        """Return the number of the candidate that the rule chooses, or None."""
+        if self.unit is not None:
+            candidates["decrease"] = candidates["decrease"] * self.unit * self.unit
+        counts = totals if self.unit is None else None
+        rng = np.random.Generator(
+            np.random.Philox(
+                key=np.array(key, dtype=np.uint64),
+                counter=np.array([0, path, _core.SPLIT_PURPOSE, 0], dtype=np.uint64),
+            )
+        )
+        chosen = self.rule.choose(
+            Node(depth, n_structure, n_estimation, counts),
+            Candidates(**candidates),
+            rng,
+        )
+        if chosen is None:
+            return None
+        n = len(candidates["feature"])
+        try:
+            number = operator.index(chosen)
+        except TypeError:
+            number = -1
+        if not 0 <= number < n:
+            raise ValueError(
+                f"{type(self.rule).__name__}.choose returned {chosen!r}; it must "
+                f"return the number of a candidate, 0 to {n - 1}, or None for a leaf"
+            )
+        return number
+
+
+class RuleForest(HonestForestMixin, BaseForest):
+    """What both forests share."""
+
+    def _grower(self, training: TrainingSet) -> Grower:
+        unit = None if training.scale is None else training.scale.unit
+        return partial(_core.grow_tree, rule=_core.PythonRule(Chooser(self.rule, unit)))
+
+    def _sampler(self) -> Sampler:
+        if self.sampling == "partition":
+            return Partition(self.partition_rate)
+        return Bootstrap() if self.sampling == "bootstrap" else AllPoints()
+
+
+RULE: Constraints = {
+    "rule": [HasMethods("choose")],
+    "sampling": [StrOptions({"partition", "bootstrap", "all"})],
+}
+
+
+@describe
+class RuleForestClassifier(RuleForest, BaseForestClassifier):
+    """A forest that grows by a split rule of your own.
+
+    Parameters
+    ----------
+    rule : object with a method ``choose(node, candidates, rng)``
+        The split rule, see `SplitRule`.
+    {n_estimators}
+    sampling : {"partition", "bootstrap", "all"}, default="partition"
+        "partition": one part of the rows shapes a tree, the other fills its leaves.
+        "bootstrap", "all": a bootstrap sample, or all rows, do both.
+    {partition_rate}
+    {min_samples_leaf}
+    {leaf_rule}
+    {min_weight_fraction_leaf}
+    {criterion}
+    {max_depth}
+    {max_bins}
+    {categorical_features}
+    {voting}
+    {class_weight}
+    {warm_start}
+    {n_jobs}
+    {random_state}
+    {verbose}
+
+    Attributes
+    ----------
+    {classes_}
+    {n_features_in_}
+    {estimators_}
+    {importances_}
+
+    Examples
+    --------
+    >>> class Best:
+    ...     def choose(self, node, candidates, rng):
+    ...         return candidates.decrease.argmax()
+    >>> from sklearn.datasets import load_iris
+    >>> from mrforest.rules import RuleForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RuleForestClassifier(Best(), n_estimators=10, random_state=0)
+    >>> forest.fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FOREST,
+        **LEAVES,
+        **BINS,
+        **CLASSIFIER,
+        **CRITERION,
+        **HONEST,
+        **RULE,
+    }
+
+    def __init__(
+        self,
+        rule: SplitRule,
+        *,
+        n_estimators: int = 100,
+        sampling: Literal["partition", "bootstrap", "all"] = "partition",
+        partition_rate: float = 1.0,
+        min_samples_leaf: int = 5,
+        leaf_rule: Literal["stop", "floor"] = "stop",
+        min_weight_fraction_leaf: float = 0.0,
+        criterion: Literal["gini", "entropy"] = "gini",
+        max_depth: int | None = None,
+        max_bins: int | Literal["exact"] = 255,
+        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
+        voting: Literal["hard", "soft"] = "hard",
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.rule = rule
+        self.n_estimators = n_estimators
+        self.sampling = sampling
+        self.partition_rate = partition_rate
+        self.min_samples_leaf = min_samples_leaf
+        self.leaf_rule = leaf_rule
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.voting = voting
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+@describe
+class RuleForestRegressor(RuleForest, BaseForestRegressor):
+    """A forest for a number that grows by a split rule of your own.
+
+    Parameters
+    ----------
+    rule : object with a method ``choose(node, candidates, rng)``
+        The split rule, see `SplitRule`.
+    {n_estimators}
+    sampling : {"partition", "bootstrap", "all"}, default="partition"
+        "partition": one part of the rows shapes a tree, the other fills its leaves.
+        "bootstrap", "all": a bootstrap sample, or all rows, do both.
+    {partition_rate}
+    {min_samples_leaf}
+    {value_leaf_rule}
+    {min_weight_fraction_leaf}
+    {max_depth}
+    {max_bins}
+    {categorical_features}
+    {warm_start}
+    {n_jobs}
+    {random_state}
+    {verbose}
+
+    Attributes
+    ----------
+    {n_features_in_}
+    {estimators_}
+    {importances_}
+
+    Examples
+    --------
+    >>> class Best:
+    ...     def choose(self, node, candidates, rng):
+    ...         return candidates.decrease.argmax()
+    >>> from sklearn.datasets import load_diabetes
+    >>> from mrforest.rules import RuleForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = RuleForestRegressor(Best(), n_estimators=5, random_state=0)
+    >>> forest.fit(X, y).score(X, y) > 0.4
+    True
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FOREST,
+        **LEAVES,
+        **BINS,
+        **HONEST,
+        **RULE,
+    }
+
+    def __init__(
+        self,
+        rule: SplitRule,
+        *,
+        n_estimators: int = 100,
+        sampling: Literal["partition", "bootstrap", "all"] = "partition",
+        partition_rate: float = 1.0,
+        min_samples_leaf: int = 5,
+        leaf_rule: Literal["stop", "floor"] = "stop",
+        min_weight_fraction_leaf: float = 0.0,
+        max_depth: int | None = None,
+        max_bins: int | Literal["exact"] = 255,
+        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.rule = rule
+        self.n_estimators = n_estimators
+        self.sampling = sampling
+        self.partition_rate = partition_rate
+        self.min_samples_leaf = min_samples_leaf
+        self.leaf_rule = leaf_rule
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_depth = max_depth
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every forest of the package, small, by a short name."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import is_regressor
+
+from mrforest import (
+    BernoulliForestClassifier,
+    BernoulliForestRegressor,
+    BreimanForestClassifier,
+    BreimanForestRegressor,
+    CenteredForestClassifier,
+    ComparisonForestClassifier,
+    CompletelyRandomForestClassifier,
+    DataDrivenMultinomialForestClassifier,
+    DenilForestClassifier,
+    DenilForestRegressor,
+    MultinomialForestClassifier,
+    MultinomialForestRegressor,
+    PurelyRandomForestClassifier,
+)
+
+# Parameters that make small trees show what the rule does.
+RANGE = {"range_points": 5}
+COINS = {"feature_probability": 0.3, "split_probability": 0.3}
+EVERY: dict[str, tuple[type, dict[str, Any]]] = {
+    "multinomial": (MultinomialForestClassifier, {}),
+    "multinomial-r": (MultinomialForestRegressor, {}),
+    "breiman": (BreimanForestClassifier, {}),
+    "breiman-r": (BreimanForestRegressor, {}),
+    "denil": (DenilForestClassifier, RANGE),
+    "denil-r": (DenilForestRegressor, RANGE),
+    "bernoulli": (BernoulliForestClassifier, COINS),
+    "bernoulli-r": (BernoulliForestRegressor, COINS),
+    "data-driven": (DataDrivenMultinomialForestClassifier, {"split_probability": 0.4}),
+    "random": (CompletelyRandomForestClassifier, {}),
+    "random-all": (CompletelyRandomForestClassifier, {"partition_rate": None}),
+    "range": (CompletelyRandomForestClassifier, {"cuts": "range"}),
+    "range-honest": (
+        CompletelyRandomForestClassifier,
+        {"cuts": "range", "partition_rate": 1.5},
+    ),
+    "purely-random": (PurelyRandomForestClassifier, {}),
+    "centered": (CenteredForestClassifier, {}),
+    "comparison": (ComparisonForestClassifier, {}),
+    "comparison-s": (ComparisonForestClassifier, {"supervised": True}),
+}
+NAMES = list(EVERY)
+
+
+def parameters_of(name: str) -> list[str]:
+    """Return the names of a forest's parameters."""
+    return list(EVERY[name][0]().get_params())
+
+
+def having(*parameters: str) -> list[str]:
+    """Return the forests that have all of these parameters."""
+    return [name for name in NAMES if set(parameters) <= set(parameters_of(name))]
+
+
+REGRESSORS = [name for name in NAMES if is_regressor(EVERY[name][0]())]
+CLASSIFIERS = [name for name in NAMES if name not in REGRESSORS]
+LEAFY = having("leaf_rule")
+BAGGED = having("oob_score")
+COMPARING = having("metric")
+CUTTING = [name for name in NAMES if name not in COMPARING]
+# One part of the rows shapes a tree, the other fills it.
+ALL_ROWS = ["random-all", "range", "comparison-s"]
+HONEST = [name for name in having("partition_rate") if name not in ALL_ROWS]
+
+every = pytest.mark.parametrize("name", NAMES)
+every_classifier = pytest.mark.parametrize("name", CLASSIFIERS)
+every_regressor = pytest.mark.parametrize("name", REGRESSORS)
+every_cutting = pytest.mark.parametrize("name", CUTTING)
+every_honest = pytest.mark.parametrize("name", HONEST)
+every_leafy = pytest.mark.parametrize("name", LEAFY)
+
+
+def forest_of(name: str, **params):
+    """Return an unfitted forest; parameters that it does not have are left out."""
+    cls, own = EVERY[name]
+    wanted = {"n_estimators": 4, "random_state": 0, **own, **params}
+    known = parameters_of(name)
+    return cls(**{key: value for key, value in wanted.items() if key in known})
+
+
+def target_of(name: str, labels: np.ndarray) -> np.ndarray:
+    """Return the labels, or numbers that follow them if the forest tells numbers."""
+    labels = np.asarray(labels)
+    if name in CLASSIFIERS:
+        return labels
+    codes = np.unique(labels, return_inverse=True)[1]
+    return codes + 0.4 * np.random.default_rng(len(codes)).normal(size=len(codes))
+
+
+def told(forest, X) -> np.ndarray:
+    """Return what a forest, or a tree, tells: probabilities, or numbers."""
+    has_classes = hasattr(forest, "predict_proba")
+    return forest.predict_proba(X) if has_classes else forest.predict(X)
