@@ -99,3 +99,11 @@ def test_a_metric_that_does_not_work(metric, metric_params):
         ValueError, match=r"metric=.* with metric_params=.*does not work"
     ):
         forest.fit(X, Y)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_arguments_that_nothing_takes(metric):
+    X, y = np.zeros((6, 6)), np.arange(6) % 2
+    forest = forest_of(metric=metric, metric_params={"p": 3})
+    with pytest.raises(ValueError, match=r"metric_params=.* must be None"):
+        forest.fit(X, y)

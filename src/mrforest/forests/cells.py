@@ -52,8 +52,8 @@ class PurelyRandomForestClassifier(BaseForestClassifier):
     ----------
     {n_estimators}
     n_leaves : int or "auto", default="auto"
-        k_n of the paper: the number of cells of a tree. "auto": n^(3/4), n the number
-        of rows rounded up, so that cells shrink and fill up as n grows.
+        k_n of the paper: the number of cells of a tree. "auto": n^(3/4), rounded up, n
+        the number of rows, so that cells shrink and fill up as n grows.
     {categorical_features}
     {soft_voting}
     {class_weight}

@@ -224,12 +224,21 @@ class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
     def _read_table(self, X: Any, y: Any) -> tuple[Any, Any, Schema]:
         X, y, schema = super()._read_table(X, y)
         self._check_rows(X, schema)
+        by_metric = not (
+            self._compares_vectors() or self._compares_columns() or self.oracle
+        )
+        if self.metric_params and not by_metric:
+            raise ValueError(
+                f"metric_params={self.metric_params!r} must be None: nothing takes "
+                "further arguments but a metric other than 'euclidean' and "
+                "'precomputed', without an oracle"
+            )
         if self._compares_columns() and X.shape[0] != X.shape[1]:
             raise ValueError(
                 "metric='precomputed': X must be square in fit, dissimilarities of all "
                 f"rows to all rows; its shape is {X.shape}"
             )
-        if not (self._compares_vectors() or self._compares_columns() or self.oracle):
+        if by_metric:
             self._try_metric(X)
         return X, y, schema
 
