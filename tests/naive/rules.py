@@ -8,6 +8,7 @@ Whatever a rule draws for its answer are the next uniform numbers of the node's 
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,12 +34,12 @@ class Plan:
     split_budget: float
 
 
-class Rule:
+class Rule(ABC):
     """What all rules have in common: no range, unless a rule says otherwise."""
 
+    @abstractmethod
     def plan(self, n_features: int, stream: Uniform) -> Plan:
         """Return how many of the features are looked at, and the two budgets."""
-        raise NotImplementedError
 
     def positions(self, n_points: int, stream: Uniform) -> list[int] | None:
         """Return the structure points that bound a range, None if all cuts are kept."""

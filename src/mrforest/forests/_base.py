@@ -72,8 +72,8 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
         """Return what draws structure and estimation points."""
 
     def _rule(self, n_features: int) -> _core.SplitRule:
-        """Return the split rule, if trees grow by one."""
-        raise NotImplementedError(f"{type(self).__name__} has no split rule")
+        """Return the split rule; a forest without one says how trees grow, instead."""
+        raise TypeError(f"{type(self).__name__} must define _rule or _grower")
 
     def _grower(self, training: TrainingSet) -> Grower:
         """Return what grows a tree."""

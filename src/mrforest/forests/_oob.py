@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -48,9 +49,9 @@ class OutOfBag(BaseForest):
                 )
             self._set_oob(X, y)
 
+    @abstractmethod
     def _set_oob(self, X: NDArray[np.float64], y: NDArray[Any]) -> None:
         """Compute and keep the estimates."""
-        raise NotImplementedError
 
     def _outside(self, n_rows: int) -> Iterator[tuple[Any, NDArray[np.int64]]]:
         """Each tree, and the rows that are not in its bag."""

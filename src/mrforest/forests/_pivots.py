@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
@@ -78,14 +79,14 @@ class ByMatrix:
 
 
 @dataclass(frozen=True)
-class Asking:
+class Asking(ABC):
     """The part of a comparison that Python code answers."""
 
+    @abstractmethod
     def nearer(
         self, X: NDArray[np.float64], p: NDArray[np.float64], q: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
         """Which rows of X are at least as near to p as to q."""
-        raise NotImplementedError
 
     def comparer(self, rows: NDArray[np.float64]) -> _core.Comparer:
         """Return a comparer that asks."""
