@@ -116,7 +116,7 @@ def compiled_table(table: naive.Table, criterion: str, *, wide: bool):
         cuts_start=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
     )
     if table.codes.shape[1] % 2:
-        compiled.add_columns(long_row=0)
+        compiled.add_columns()
     return compiled
 
 

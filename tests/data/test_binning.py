@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from mrforest import _core
 from mrforest.data.binning import cuts_of, find_bins, midpoints
 from tests.naive import binning as naive
 
@@ -69,3 +70,47 @@ def test_width_of_codes(n_values, max_bins, n_bins, dtype):
     assert codes[-1, 0] == n_bins
     # Quantiles: no bin holds much more than its share.
     assert np.bincount(codes[:-1, 0]).max() <= np.ceil(n_values / n_bins) + 1
+
+
+@pytest.mark.parametrize("n_values", [0, 1, 2, 254, 255, 256, 257, 3000])
+def test_distinct_values_at_their_limit(n_values):
+    """Up to 255 values are found, however they are ordered; NaN is none of them."""
+    rng = np.random.default_rng(n_values)
+    values = rng.permutation(np.repeat(np.arange(n_values) - 100.5, 2))
+    X = np.column_stack([np.append(values, [np.nan] * 3), np.zeros(len(values) + 3)])
+    found, n_found = _core.distinct_values(X)
+    assert n_found.tolist() == [min(n_values, 256), 1]
+    if n_values <= 255:
+        np.testing.assert_array_equal(found[0, :n_values], np.unique(values))
+    assert not found[1].any()
+
+
+@given(
+    X=arrays(
+        np.float64,
+        st.tuples(st.integers(0, 30), st.integers(1, 20)),
+        elements=st.one_of(NUMBERS, st.sampled_from([0.0, -0.0, np.inf, -np.inf])),
+    )
+)
+def test_distinct_values_of_a_table(X):
+    values, n_values = _core.distinct_values(X)
+    for column, found, n in zip(X.T, values, n_values, strict=True):
+        expected = np.unique(column[~np.isnan(column)])
+        np.testing.assert_array_equal(found[:n], expected)
+        assert not np.signbit(found[found == 0]).any()
+
+
+def test_cuts_of_a_table_are_those_of_its_columns():
+    """Columns of few and of many values, categories, and none but missing ones."""
+    rng = np.random.default_rng(0)
+    X = rng.integers([2, 9, 300, 4, 1], size=(700, 5)).astype(float)
+    X[:, 4] = np.nan
+    for max_bins in (2, 16, 255, "exact"):
+        binning = find_bins(
+            X, np.array([-1, -1, -1, 4, -1], dtype=np.int32), max_bins, None
+        )
+        limit = 65534 if max_bins == "exact" else max_bins
+        for j in range(5):
+            cuts = binning.cuts[binning.cuts_start[j] : binning.cuts_start[j + 1]]
+            expected = [] if j == 3 else naive.cuts_of(X[:, j], limit)
+            np.testing.assert_array_equal(cuts, expected)

@@ -11,6 +11,7 @@ from mrforest._core.comparison import (
     find_nodes_by_vectors,
     grow_by_comparisons,
 )
+from mrforest._core.distinct import distinct_values
 from mrforest._core.encode import encode, fingerprints
 from mrforest._core.grow import grow_tree
 from mrforest._core.growth import Limits
@@ -61,6 +62,7 @@ __all__ = [
     "add_votes",
     "add_votes_at",
     "bootstrap_points",
+    "distinct_values",
     "encode",
     "estimation_decrease",
     "find_nodes",

@@ -24,6 +24,7 @@ cdef struct GrownNode:
     double decrease                 # of the impurity of the tree's structure points
     Py_ssize_t first_estimation     # the node's slice of the estimation points
     Py_ssize_t n_estimation
+    Py_ssize_t n_points             # that these rows stand for
 
 
 cdef struct Pending:
@@ -66,6 +67,8 @@ cdef class Growth:
     cdef int32_t* scratch                       # as long as the longer list
     cdef int64_t* totals                        # columns of a node's structure points
     cdef int64_t* counts                        # columns of some other points
+    cdef int64_t* what                          # see NodeView; may be NULL
+    cdef int64_t* mass
 
     cdef int split(self, const Pending* node) except FAILED nogil
     cdef bint must_stop(self, const Pending* node) noexcept nogil
@@ -78,6 +81,7 @@ cdef class Growth:
         double score, Pending* children) noexcept nogil
     cdef int push(self, Pending node) noexcept nogil
     cdef int push_children(self, const Pending* children) noexcept nogil
+    cdef Py_ssize_t points_of(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef double weight_of(self, const int32_t* rows, Py_ssize_t n) noexcept nogil
     cdef bint is_too_light(
         self, const Pending* node, Py_ssize_t left_estimation) noexcept nogil

@@ -16,7 +16,7 @@ from mrforest._core.impurity cimport node_score, node_weight
 from mrforest._core.pool cimport NO_HISTOGRAM
 from mrforest._core.rng cimport ROOT_PATH, child_path
 from mrforest._core.tree import flatten
-from mrforest._core.types cimport VARIANCE
+from mrforest._core.types cimport VARIANCE, mass_of, moment_of
 
 cdef enum:
     # The main thread runs signal handlers, such as Ctrl-C's, after so many points; other
@@ -101,6 +101,8 @@ cdef class Growth:
         free(self.scratch)
         free(self.totals)
         free(self.counts)
+        free(self.what)
+        free(self.mass)
 
     # ---- nodes ---------------------------------------------------------------------------
 
@@ -125,6 +127,7 @@ cdef class Growth:
         node.path = path
         node.first_estimation = first_estimation
         node.n_estimation = n_estimation
+        node.n_points = self.points_of(first_estimation, n_estimation)
         self.n_nodes += 1
         return 0
 
@@ -182,12 +185,12 @@ cdef class Growth:
 
     cdef bint must_stop(self, const Pending* node) noexcept nogil:
         """Whether a node is a leaf whatever its structure points are."""
-        cdef Py_ssize_t n_estimation = self.nodes[node.number].n_estimation
+        cdef Py_ssize_t n_points = self.nodes[node.number].n_points
         if node.depth == self.limits.max_depth or node.n_structure < 2:
             return True
         if self.limits.has_floor:
-            return n_estimation < 2 * self.limits.min_leaf
-        return n_estimation <= self.limits.min_leaf
+            return n_points < 2 * self.limits.min_leaf
+        return n_points <= self.limits.min_leaf
 
     cdef bint stops_when_pure(self) noexcept nogil:
         """Whether a node whose structure points are all alike is a leaf.
@@ -201,19 +204,34 @@ cdef class Growth:
         cdef const int32_t* rows = &self.structure[0] + node.first_structure
         cdef const Table* table = self.table
         cdef Py_ssize_t i
+        cdef int64_t what, mass
+        cdef int32_t y
         cdef int differ = 0
-        cdef int64_t mass = 1
         memset(self.totals, 0, table.n_columns * sizeof(int64_t))
         for i in range(node.n_structure):
-            if table.mass is not NULL:
-                mass = table.mass[rows[i]]
-            differ |= table.y[rows[i]] != table.y[rows[0]]
+            mass = mass_of(table, rows[i])
+            y = table.y[rows[i]]
+            differ |= y != table.y[rows[0]]
             if table.criterion == VARIANCE:
+                what = moment_of(table, rows[i])
                 self.totals[0] += mass
-                self.totals[1] += table.moment[rows[i]]
+                self.totals[1] += what
             else:
-                self.totals[table.y[rows[i]]] += mass
+                what = y
+                self.totals[y] += mass
+            if self.what is not NULL:
+                self.what[i] = what
+                self.mass[i] = mass
         return differ
+
+    cdef Py_ssize_t points_of(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+        """Points that a slice of the estimation rows stands for."""
+        cdef Py_ssize_t i, points = 0
+        if self.table.copies is NULL:
+            return n
+        for i in range(n):
+            points += self.table.copies[self.estimation[first + i]]
+        return points
 
     cdef double weight_of(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
         """Weight of some points; whole numbers are added, so their order does not matter."""
@@ -222,7 +240,7 @@ cdef class Growth:
         for i in range(n):
             if self.table.criterion != VARIANCE:
                 column = self.table.y[rows[i]]
-            self.counts[column] += 1 if self.table.mass is NULL else self.table.mass[rows[i]]
+            self.counts[column] += mass_of(self.table, rows[i])
         return node_weight(self.table, self.counts)
 
     cdef bint is_too_light(

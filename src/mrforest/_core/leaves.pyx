@@ -6,7 +6,7 @@ from libc.string cimport memset
 
 from mrforest._core.draw cimport draw_exponential
 from mrforest._core.rng cimport Purpose, Stream, open_stream
-from mrforest._core.types cimport Table
+from mrforest._core.types cimport Table, copies_of, mass_of, moment_of
 
 
 cdef void leaf_masses(
@@ -20,7 +20,7 @@ cdef void leaf_masses(
     cdef Py_ssize_t i, k
     memset(counts, 0, table.n_columns * sizeof(int64_t))
     for i in range(n):
-        counts[table.y[rows[i]]] += 1 if table.mass is NULL else table.mass[rows[i]]
+        counts[table.y[rows[i]]] += mass_of(table, rows[i])
     for k in range(table.n_columns):
         masses[k] = counts[k] * (
             1.0 if table.class_weight is NULL else table.class_weight[k])
@@ -56,14 +56,14 @@ cdef void leaf_moments(
     double* variance,       # OUT  of moment / mass, weighted by mass
 ) noexcept nogil:
     """What a regression needs to know of a leaf."""
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, _copy
     cdef int64_t own = 1
     cdef double mean, gap, total = 0
     mass[0] = moment[0] = 0
     variance[0] = 0
     for i in range(n):
-        mass[0] += 1 if table.mass is NULL else table.mass[rows[i]]
-        moment[0] += table.moment[rows[i]]
+        mass[0] += mass_of(table, rows[i])
+        moment[0] += moment_of(table, rows[i])
     if n == 0:
         return
     mean = <double> moment[0] / <double> mass[0]
@@ -71,5 +71,6 @@ cdef void leaf_moments(
         if table.mass is not NULL:
             own = table.mass[rows[i]]
         gap = <double> table.moment[rows[i]] - mean * <double> own
-        total += gap * gap / <double> own
+        for _copy in range(copies_of(table, rows[i])):
+            total += gap * gap / <double> own
     variance[0] = total / <double> mass[0]

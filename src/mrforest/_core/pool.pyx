@@ -65,7 +65,8 @@ cdef class HistogramPool:
         all_features.slot = self.table.slot
         all_features.n = self.table.n_features
         count_columns(
-            self.table, structure, n_structure, all_features, self.items[number].columns)
+            self.table, structure, n_structure, all_features, NULL, NULL,
+            self.items[number].columns)
         if self.with_points:
             count_points(
                 self.table, estimation, n_estimation, all_features, self.items[number].points)

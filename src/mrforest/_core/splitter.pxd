@@ -18,6 +18,8 @@ cdef struct NodeView:
     const int32_t* estimation
     Py_ssize_t n_estimation
     const int64_t* totals       # columns of the structure points
+    const int64_t* what         # for tables by column, of each row: its class or moment ...
+    const int64_t* mass         # ... and its mass
     int histogram               # number of its histogram, or NO_HISTOGRAM
     Stream stream
 
@@ -32,6 +34,11 @@ cdef struct Able:
     int32_t feature
     Py_ssize_t place            # in the histogram of the node's features; -1: not there
     Draw before                 # the draw as it was before the range of the feature
+
+
+cdef struct Slice:
+    const int32_t* first
+    const int32_t* end
 
 
 cdef class Splitter:
@@ -55,8 +62,11 @@ cdef class Splitter:
     cdef Order order                    # of the features; natural between nodes
     cdef Able* able                     # features that have a candidate ...
     cdef double* best                   # ... and the largest score of each
+    cdef Slice* constant                # for each feature, a slice in which it is constant
 
     # A histogram of the features that one node looks at
+    cdef int32_t* counted               # which ones
+    cdef Py_ssize_t* place              # of each feature that a node draws; see NOT_COUNTED
     cdef int64_t* slot
     cdef void* columns
     cdef int32_t* bins
@@ -74,4 +84,12 @@ cdef class Splitter:
     cdef bint look_at(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_able,
         Draw* draw) noexcept nogil
-    cdef bint count_selected(self, const NodeView* node, Py_ssize_t n) noexcept nogil
+    cdef Py_ssize_t write_entries(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
+    cdef Py_ssize_t write_points(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
+    cdef bint is_constant(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
+    cdef void set_constant(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
+    cdef void count_selected(
+        self, const NodeView* node, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    cdef bint make_room(self, Py_ssize_t n_bins, Py_ssize_t n_codes) noexcept nogil

@@ -85,15 +85,20 @@ cdef class Splitter:
         self.categories = <uint8_t*> malloc(n_categories)
         self.able = <Able*> malloc(n_features * sizeof(Able))
         self.best = <double*> malloc(n_features * sizeof(double))
+        self.constant = <Slice*> malloc(n_features * sizeof(Slice))
+        self.counted = <int32_t*> malloc(n_features * sizeof(int32_t))
+        self.place = <Py_ssize_t*> malloc(n_features * sizeof(Py_ssize_t))
         self.slot = <int64_t*> malloc((n_features + 1) * sizeof(int64_t))
         if (self.entries is NULL or self.points is NULL or self.keys is NULL
                 or self.more_keys is NULL or self.scores is NULL or self.cuts is NULL
                 or self.work is NULL or self.sides.left is NULL or self.sides.right is NULL
                 or self.marks is NULL or self.categories is NULL or self.able is NULL
-                or self.best is NULL or self.slot is NULL
+                or self.best is NULL or self.constant is NULL or self.counted is NULL
+                or self.place is NULL or self.slot is NULL
                 or not make_order(&self.order, n_features)):
             raise MemoryError("no memory to grow a tree")
         memset(self.marks, 0, n_structure + 1)
+        memset(self.constant, 0, n_features * sizeof(Slice))
 
     def __dealloc__(self):
         free(self.entries)
@@ -110,40 +115,105 @@ cdef class Splitter:
         free_order(&self.order)
         free(self.able)
         free(self.best)
+        free(self.constant)
+        free(self.counted)
+        free(self.place)
         free(self.slot)
         free(self.columns)
         free(self.bins)
 
+    # ---- constant features ---------------------------------------------------------------
+
+    # What is constant in a node is constant in all nodes below it, and their slices lie in its
+    # slice. A tree grows depth first, so the latest slice of a feature is enough.
+
+    cdef inline bint is_constant(self, const NodeView* node, Py_ssize_t feature) noexcept nogil:
+        """Whether a feature is known to be constant in a node."""
+        cdef const Slice* known = &self.constant[feature]
+        return known.first <= node.structure and node.structure + node.n_structure <= known.end
+
+    cdef inline void set_constant(self, const NodeView* node, Py_ssize_t feature) noexcept nogil:
+        self.constant[feature].first = node.structure
+        self.constant[feature].end = node.structure + node.n_structure
+
     # ---- counting ------------------------------------------------------------------------
 
-    cdef bint count_selected(self, const NodeView* node, Py_ssize_t n) noexcept nogil:
-        """Count the first n features together, if it pays and there is memory."""
+    cdef void count_selected(
+        self, const NodeView* node, Py_ssize_t first, Py_ssize_t n
+    ) noexcept nogil:
+        """Count features first to n together, unless they are, or it does not pay."""
         cdef Selection chosen
-        cdef Py_ssize_t i, n_bins, cell = sizeof(int64_t) * self.table.n_columns
+        cdef Py_ssize_t i
+        cdef int32_t feature
+        chosen.n = 0
         self.slot[0] = 0
-        for i in range(n):
-            self.slot[i + 1] = self.slot[i] + self.table.n_bins[self.order.features[i]] + 1
-        n_bins = self.slot[n]
-        if not counting_pays(n_bins * self.table.n_columns, n * node.n_structure):
+        for i in range(first, n):
+            feature = self.order.features[i]
+            self.place[i] = NOT_COUNTED
+            if not self.is_constant(node, feature):
+                self.place[i] = chosen.n
+                self.counted[chosen.n] = feature
+                self.slot[chosen.n + 1] = self.slot[chosen.n] + self.table.n_bins[feature] + 1
+                chosen.n += 1
+        if (node.histogram != NO_HISTOGRAM
+                or not self.make_room(self.slot[chosen.n], chosen.n * node.n_structure)):
+            for i in range(first, n):
+                self.place[i] = NOT_COUNTED
+            return
+        chosen.features = self.counted
+        chosen.slot = self.slot
+        count_columns(
+            self.table, node.structure, node.n_structure, chosen, node.what, node.mass,
+            self.columns)
+        if self.floor > 0 and not self.counts_points:
+            count_points(self.table, node.estimation, node.n_estimation, chosen, self.bins)
+
+    cdef bint make_room(self, Py_ssize_t n_bins, Py_ssize_t n_codes) noexcept nogil:
+        """Room for a histogram; False if it does not pay or there is no memory."""
+        if not counting_pays(n_bins * self.table.n_columns, n_codes):
             return False
         if n_bins > self.room_for_bins:
             free(self.columns)
             free(self.bins)
             self.room_for_bins = 0
-            self.columns = malloc(n_bins * cell)
+            self.columns = malloc(n_bins * self.table.n_columns * sizeof(int64_t))
             self.bins = <int32_t*> malloc(n_bins * sizeof(int32_t))
             if self.columns is NULL or self.bins is NULL:
                 return False
             self.room_for_bins = n_bins
-        chosen.features = self.order.features
-        chosen.slot = self.slot
-        chosen.n = n
-        count_columns(self.table, node.structure, node.n_structure, chosen, self.columns)
-        if self.floor > 0 and not self.counts_points:
-            count_points(self.table, node.estimation, node.n_estimation, chosen, self.bins)
         return True
 
     # ---- one feature ---------------------------------------------------------------------
+
+    cdef Py_ssize_t write_entries(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
+    ) noexcept nogil:
+        """Entries of the structure points; return how many."""
+        if place != NOT_COUNTED:
+            return counted_entries(
+                self.table, self.columns, self.slot[place], feature, self.entries)
+        if node.histogram != NO_HISTOGRAM:
+            return counted_entries(
+                self.table, self.pool.items[node.histogram].columns, self.table.slot[feature],
+                feature, self.entries)
+        return sorted_entries(
+            self.table, node.structure, node.n_structure, feature, self.keys, self.more_keys,
+            self.entries)
+
+    cdef Py_ssize_t write_points(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
+    ) noexcept nogil:
+        """The same of the estimation points."""
+        if place != NOT_COUNTED:
+            return counted_points(
+                self.table, self.bins, self.slot[place], feature, self.points)
+        if node.histogram != NO_HISTOGRAM:
+            return counted_points(
+                self.table, self.pool.items[node.histogram].points, self.table.slot[feature],
+                feature, self.points)
+        return sorted_points(
+            self.table, node.estimation, node.n_estimation, feature, self.keys,
+            self.more_keys, self.points)
 
     cdef Py_ssize_t score_feature(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Draw* draw
@@ -151,40 +221,26 @@ cdef class Splitter:
         """Fill scores and cuts with the candidates of a feature; return how many."""
         cdef Feature view
         cdef Range range_
-        cdef bint needs_points = self.floor > 0 and not self.counts_points
         cdef Py_ssize_t n
         if self.rule.restricts:
             self.draw_range(node, feature, &range_, draw)
             if is_empty(&range_, self.table.is_categorical[feature]):
                 return 0
+        if self.is_constant(node, feature):
+            return 0
         view.index = feature
         view.entries = self.entries
         view.points = self.points
         view.n_points = 0
         view.floor = self.floor
         view.counts_points = self.counts_points
-        if place != NOT_COUNTED:
-            view.n_entries = counted_entries(
-                self.table, self.columns, self.slot[place], feature, self.entries)
-            if needs_points:
-                view.n_points = counted_points(
-                    self.table, self.bins, self.slot[place], feature, self.points)
-        elif node.histogram != NO_HISTOGRAM:
-            view.n_entries = counted_entries(
-                self.table, self.pool.items[node.histogram].columns, self.table.slot[feature],
-                feature, self.entries)
-            if needs_points:
-                view.n_points = counted_points(
-                    self.table, self.pool.items[node.histogram].points,
-                    self.table.slot[feature], feature, self.points)
-        else:
-            view.n_entries = sorted_entries(
-                self.table, node.structure, node.n_structure, feature, self.keys,
-                self.more_keys, self.entries)
-            if needs_points:
-                view.n_points = sorted_points(
-                    self.table, node.estimation, node.n_estimation, feature, self.keys,
-                    self.more_keys, self.points)
+        view.n_entries = self.write_entries(node, feature, place)
+        if (view.n_entries == 0
+                or self.entries[0].bin == self.entries[view.n_entries - 1].bin):
+            self.set_constant(node, feature)
+            return 0
+        if self.floor > 0 and not self.counts_points:
+            view.n_points = self.write_points(node, feature, place)
         n = score_cuts(self.table, &view, node.totals, &self.sides, self.scores, self.cuts)
         return self.keep_in_range(&range_, feature, n) if self.rule.restricts else n
 
@@ -245,7 +301,6 @@ cdef class Splitter:
         cdef Py_ssize_t n_features = self.table.n_features
         cdef Py_ssize_t n, n_drawn = 0, n_able = 0, n_cuts, i, chosen
         cdef double highest, tolerance
-        cdef bint counted = False
         cdef Able* able
         draw.stream = node.stream
         draw.mode = 0
@@ -256,14 +311,15 @@ cdef class Splitter:
                 next_feature(&self.order, i, &draw.stream)
         else:
             n = n_features
-        if node.histogram == NO_HISTOGRAM:
-            counted = self.count_selected(node, n)
+        self.count_selected(node, 0, n)
         for i in range(n):
             n_able += self.look_at(
-                node, self.order.features[i], i if counted else NOT_COUNTED, n_able, &draw)
+                node, self.order.features[i], self.place[i], n_able, &draw)
         while n_able == 0 and n < n_features:
+            next_feature(&self.order, n, &draw.stream)
+            self.count_selected(node, n, n + 1)
             n_able += self.look_at(
-                node, next_feature(&self.order, n, &draw.stream), NOT_COUNTED, n_able, &draw)
+                node, self.order.features[n], self.place[n], n_able, &draw)
             n += 1
             n_drawn = n
         put_back(&self.order, n_drawn)

@@ -24,7 +24,7 @@ cdef class TrainingTable:
     cdef readonly Target target
     cdef const uint8_t[:, ::1] narrow   # codes: one of the two; or values
     cdef const uint16_t[:, ::1] wide
-    cdef object by_column               # the same codes transposed, if it pays
+    cdef object by_column               # the same codes transposed, if a rule asks
     cdef const double[:, ::1] values
     cdef const int32_t[::1] n_bins
     cdef const uint8_t[::1] is_categorical

@@ -9,8 +9,6 @@ from mrforest._core.types cimport ENTROPY, GINI, VARIANCE, Table
 # Larger arguments of x log x are rare and computed when they occur.
 XLOGX_TABLE_SIZE = 1 << 16
 
-LONG_ROW = 128  # bytes
-
 MISFIT = "the arrays of a training table do not fit together"
 
 
@@ -66,6 +64,7 @@ cdef class Target:
         table.y = &self.y[0]
         table.mass = NULL
         table.moment = NULL
+        table.copies = NULL
         table.class_weight = NULL
         # A view that was never set is not None to Cython, so ask the arguments.
         _, _, mass, class_weight, moment, _ = self.arguments
@@ -135,15 +134,12 @@ cdef class TrainingTable:
             self.narrow = codes
             self.view.codes = &self.narrow[0, 0]
 
-    def add_columns(self, Py_ssize_t long_row=LONG_ROW):
-        """Keep the codes column by column, too, for rules that look at few features.
-
-        It pays if a row is long: the few codes that are looked at lie in as many cache lines.
-        """
+    def add_columns(self):
+        """Keep the codes column by column, too, for rules that look at few features."""
         cdef const uint8_t[:, ::1] narrow
         cdef const uint16_t[:, ::1] wide
         codes = self.arguments[2]
-        if self.by_column is not None or codes.shape[1] * codes.itemsize <= long_row:
+        if self.by_column is not None:
             return
         self.by_column = np.ascontiguousarray(codes.T)
         if self.view.wide:
@@ -164,5 +160,5 @@ def rebuild(target, is_categorical, rows, has_columns):
     """A pickled table again."""
     table = TrainingTable(target, is_categorical, **rows)
     if has_columns:
-        table.add_columns(0)
+        table.add_columns()
     return table

@@ -174,7 +174,7 @@ def flatten(Growth growth):
     cdef const int32_t[::1] leaf = leaves
     cdef uint32_t[::1] points = leaf_points
     for i in range(leaf.shape[0]):
-        points[i] = <uint32_t> growth.nodes[leaf[i]].n_estimation
+        points[i] = <uint32_t> growth.nodes[leaf[i]].n_points
     tree = {"nodes": nodes, "leaf_points": leaf_points}
     if growth.compares:
         tree["pivots"] = pivots_of(growth, order)

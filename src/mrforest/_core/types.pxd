@@ -41,6 +41,7 @@ cdef struct Table:
     const int32_t* y                # class of each row; in regression the rank of its target
     const int64_t* mass             # of each row, from real sample weights; NULL: every row is 1
     const int64_t* moment           # of each row: target, times mass, in fixed point; or NULL
+    const int32_t* copies           # points that a tree has of each row; NULL: a row a point
     const double* class_weight      # of each class; NULL: every class is 1
     const int64_t* xlogx            # round(x log x 2^26) of x < n_xlogx
     Py_ssize_t n_xlogx
@@ -63,6 +64,21 @@ cdef inline Column column_of(const Table* table, Py_ssize_t feature) noexcept no
     column.first = feature if table.by_column is NULL else feature * table.n_rows
     column.stride = table.n_features if table.by_column is NULL else 1
     return column
+
+
+cdef inline int32_t copies_of(const Table* table, Py_ssize_t row) noexcept nogil:
+    """Points that a row of a tree stands for."""
+    return 1 if table.copies is NULL else table.copies[row]
+
+
+cdef inline int64_t mass_of(const Table* table, Py_ssize_t row) noexcept nogil:
+    """Mass of all points of a row."""
+    return copies_of(table, row) * (1 if table.mass is NULL else table.mass[row])
+
+
+cdef inline int64_t moment_of(const Table* table, Py_ssize_t row) noexcept nogil:
+    """Moment of all points of a row."""
+    return copies_of(table, row) * table.moment[row]
 
 
 cdef struct Entry:

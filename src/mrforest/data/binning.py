@@ -80,9 +80,14 @@ def find_bins(
     """
     limit = MAX_EXACT_BINS if max_bins == "exact" else max_bins
     is_categorical = n_categories >= 0
+    values, n_values = _core.distinct_values(X)
+    middle = midpoints(values[:, :-1], values[:, 1:])
+    n_midpoints = np.where(is_categorical, 0, np.maximum(n_values - 1, 0))
     cuts = [
-        np.empty(0) if categorical else cuts_of(column, limit, repetitions)
-        for column, categorical in zip(X.T, is_categorical, strict=True)
+        middle[j, :n]
+        if n < min(limit, values.shape[1])
+        else cuts_of(X[:, j], limit, repetitions)
+        for j, n in enumerate(n_midpoints)
     ]
     lengths = np.array([len(c) for c in cuts], dtype=np.int64)
     return Binning(
