@@ -62,7 +62,7 @@ cdef class Splitter:
     cdef Order order                    # of the features; natural between nodes
     cdef Able* able                     # features that have a candidate ...
     cdef double* best                   # ... and the largest score of each
-    cdef Slice* constant                # for each feature, a slice in which it is constant
+    cdef Slice* no_cut                  # for each feature, a slice in which it has no candidate
 
     # A histogram of the features that one node looks at
     cdef int32_t* counted               # which ones
@@ -88,8 +88,8 @@ cdef class Splitter:
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
     cdef Py_ssize_t write_points(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
-    cdef bint is_constant(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
-    cdef void set_constant(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
+    cdef bint has_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
+    cdef void set_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
     cdef void count_selected(
         self, const NodeView* node, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef bint make_room(self, Py_ssize_t n_bins, Py_ssize_t n_codes) noexcept nogil

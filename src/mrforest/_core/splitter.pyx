@@ -85,7 +85,7 @@ cdef class Splitter:
         self.categories = <uint8_t*> malloc(n_categories)
         self.able = <Able*> malloc(n_features * sizeof(Able))
         self.best = <double*> malloc(n_features * sizeof(double))
-        self.constant = <Slice*> malloc(n_features * sizeof(Slice))
+        self.no_cut = <Slice*> malloc(n_features * sizeof(Slice))
         self.counted = <int32_t*> malloc(n_features * sizeof(int32_t))
         self.place = <Py_ssize_t*> malloc(n_features * sizeof(Py_ssize_t))
         self.slot = <int64_t*> malloc((n_features + 1) * sizeof(int64_t))
@@ -93,12 +93,12 @@ cdef class Splitter:
                 or self.more_keys is NULL or self.scores is NULL or self.cuts is NULL
                 or self.work is NULL or self.sides.left is NULL or self.sides.right is NULL
                 or self.marks is NULL or self.categories is NULL or self.able is NULL
-                or self.best is NULL or self.constant is NULL or self.counted is NULL
+                or self.best is NULL or self.no_cut is NULL or self.counted is NULL
                 or self.place is NULL or self.slot is NULL
                 or not make_order(&self.order, n_features)):
             raise MemoryError("no memory to grow a tree")
         memset(self.marks, 0, n_structure + 1)
-        memset(self.constant, 0, n_features * sizeof(Slice))
+        memset(self.no_cut, 0, n_features * sizeof(Slice))
 
     def __dealloc__(self):
         free(self.entries)
@@ -115,26 +115,28 @@ cdef class Splitter:
         free_order(&self.order)
         free(self.able)
         free(self.best)
-        free(self.constant)
+        free(self.no_cut)
         free(self.counted)
         free(self.place)
         free(self.slot)
         free(self.columns)
         free(self.bins)
 
-    # ---- constant features ---------------------------------------------------------------
+    # ---- features without a candidate ----------------------------------------------------
 
-    # What is constant in a node is constant in all nodes below it, and their slices lie in its
-    # slice. A tree grows depth first, so the latest slice of a feature is enough.
+    # A feature that is constant in a node is so in all nodes below it. If E is S, the floor
+    # cannot allow below what it refuses here: the sides of a cut only lose points. The slices of
+    # the nodes below lie in the node's slice, and a tree grows depth first, so the latest slice
+    # of a feature is enough to know.
 
-    cdef inline bint is_constant(self, const NodeView* node, Py_ssize_t feature) noexcept nogil:
-        """Whether a feature is known to be constant in a node."""
-        cdef const Slice* known = &self.constant[feature]
+    cdef inline bint has_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil:
+        """Whether a feature is known to have no candidate in a node."""
+        cdef const Slice* known = &self.no_cut[feature]
         return known.first <= node.structure and node.structure + node.n_structure <= known.end
 
-    cdef inline void set_constant(self, const NodeView* node, Py_ssize_t feature) noexcept nogil:
-        self.constant[feature].first = node.structure
-        self.constant[feature].end = node.structure + node.n_structure
+    cdef inline void set_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil:
+        self.no_cut[feature].first = node.structure
+        self.no_cut[feature].end = node.structure + node.n_structure
 
     # ---- counting ------------------------------------------------------------------------
 
@@ -150,7 +152,7 @@ cdef class Splitter:
         for i in range(first, n):
             feature = self.order.features[i]
             self.place[i] = NOT_COUNTED
-            if not self.is_constant(node, feature):
+            if not self.has_no_cut(node, feature):
                 self.place[i] = chosen.n
                 self.counted[chosen.n] = feature
                 self.slot[chosen.n + 1] = self.slot[chosen.n] + self.table.n_bins[feature] + 1
@@ -226,7 +228,7 @@ cdef class Splitter:
             self.draw_range(node, feature, &range_, draw)
             if is_empty(&range_, self.table.is_categorical[feature]):
                 return 0
-        if self.is_constant(node, feature):
+        if self.has_no_cut(node, feature):
             return 0
         view.index = feature
         view.entries = self.entries
@@ -237,11 +239,13 @@ cdef class Splitter:
         view.n_entries = self.write_entries(node, feature, place)
         if (view.n_entries == 0
                 or self.entries[0].bin == self.entries[view.n_entries - 1].bin):
-            self.set_constant(node, feature)
+            self.set_no_cut(node, feature)
             return 0
         if self.floor > 0 and not self.counts_points:
             view.n_points = self.write_points(node, feature, place)
         n = score_cuts(self.table, &view, node.totals, &self.sides, self.scores, self.cuts)
+        if n == 0 and self.counts_points:
+            self.set_no_cut(node, feature)
         return self.keep_in_range(&range_, feature, n) if self.rule.restricts else n
 
     cdef void draw_range(
