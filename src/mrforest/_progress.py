@@ -42,8 +42,7 @@ def progress_bar(
         )
     except ImportError as error:
         raise ImportError(
-            "a progress bar needs the package rich: pip install 'mrforest[progress]', "
-            "or set verbose=0"
+            "a progress bar needs the package rich: pip install rich, or set verbose=0"
         ) from error
     columns = (
         TextColumn("{task.description}"),

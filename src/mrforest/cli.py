@@ -19,7 +19,7 @@ try:
     from mrforest.experiments import demo as demos
 except ModuleNotFoundError as error:
     raise SystemExit(
-        f"the command line needs the package {error.name}: pip install 'mrforest[cli]'"
+        f"the command line needs the package {error.name}: pip install {error.name}"
     ) from error
 
 app = typer.Typer(

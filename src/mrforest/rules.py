@@ -5,8 +5,8 @@ A forest of this package differs from another by its *split rule*: what a node d
 the cuts it could make. Any object with a method ``choose(node, candidates, rng)`` is a
 split rule; `RuleForestClassifier` and `RuleForestRegressor` grow a forest by it. The
 engine still does the counting, scoring, partitioning and stopping, so a rule is a few
-lines. It costs a Python call a node; ``docs/rules.md`` shows how the same rule becomes
-one compiled file.
+lines. It costs a call of Python at every node; ``docs/rules.md`` shows how a rule
+becomes one compiled file.
 
 >>> import numpy as np
 >>> class TopThree:
@@ -27,7 +27,9 @@ True
 
 from __future__ import annotations
 
+import contextlib
 import operator
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Protocol
@@ -36,7 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mrforest import _core
-from mrforest.data.training import TrainingSet
+from mrforest.data.training import Classes, Numbers, TrainingSet
 from mrforest.forests._base import BaseForest, Grower
 from mrforest.forests._classifier import BaseForestClassifier
 from mrforest.forests._docs import describe
@@ -74,20 +76,23 @@ class Node:
         0 for the root.
     n_structure, n_estimation : int
         Points that shape, and points that fill; the same if they are the same points.
-    class_counts : ndarray of shape (n_classes,) or None
-        Structure points of each class, or their mass if sample weights are not whole
-        numbers. None in a regression.
+    class_weights : ndarray of shape (n_classes,), dtype=float64, or None
+        Weight of the structure points of each class, in the order of ``classes_``:
+        their number, unless there are sample or class weights. Weights that are not
+        whole numbers are scaled by a power of two. None in a regression.
     """
 
     depth: int
     n_structure: int
     n_estimation: int
-    class_counts: NDArray[np.int64] | None
+    class_weights: NDArray[np.float64] | None
 
 
 @dataclass(frozen=True)
 class Candidates:
     """All cuts that a node could make, feature by feature, values ascending.
+
+    The arrays belong to the rule; it may write into them.
 
     Attributes
     ----------
@@ -114,12 +119,17 @@ class Candidates:
         return len(self.feature)
 
     def of(self, feature: int) -> NDArray[np.int64]:
-        """Return the numbers of the candidates of one feature."""
+        """Return the numbers (indices) of the candidates of one feature."""
         return np.flatnonzero(self.feature == feature)
 
     def best_of(self, feature: int) -> int:
         """Return the number of the best candidate of a feature, the first if equal."""
         numbers = self.of(feature)
+        if len(numbers) == 0:
+            raise ValueError(
+                f"feature {feature!r} has no candidate at this node; those that have "
+                f"one are {np.unique(self.feature).tolist()}"
+            )
         return int(numbers[self.decrease[numbers].argmax()])
 
 
@@ -152,13 +162,14 @@ class Chooser:
     """Calls a rule with the arguments that its author sees."""
 
     rule: SplitRule
-    unit: float | None  # of the targets of a regression
+    mass_unit: float
+    target_unit: float | None  # in a regression
 
     def __call__(
         self,
         *,
         candidates: dict[str, NDArray[Any]],
-        totals: NDArray[np.int64],
+        totals: NDArray[np.float64],
         depth: int,
         n_structure: int,
         n_estimation: int,
@@ -166,31 +177,42 @@ class Chooser:
         path: int,
     ) -> int | None:
         """Return the number of the candidate that the rule chooses, or None."""
-        if self.unit is not None:
-            candidates["decrease"] = candidates["decrease"] * self.unit * self.unit
-        counts = totals if self.unit is None else None
+        weights = totals * self.mass_unit if self.target_unit is None else None
+        if self.target_unit is not None:
+            candidates["decrease"] *= self.target_unit * self.target_unit
         rng = np.random.Generator(
             np.random.Philox(
                 key=np.array(key, dtype=np.uint64),
                 counter=np.array([0, path, _core.SPLIT_PURPOSE, 0], dtype=np.uint64),
             )
         )
-        chosen = self.rule.choose(
-            Node(depth, n_structure, n_estimation, counts),
-            Candidates(**candidates),
-            rng,
-        )
+        name = f"{type(self.rule).__name__}.choose"
+        try:
+            chosen = self.rule.choose(
+                Node(depth, n_structure, n_estimation, weights),
+                Candidates(**candidates),
+                rng,
+            )
+        except StopIteration as error:
+            # joblib would take it for the end of its own loop.
+            raise RuntimeError(f"{name} raised StopIteration") from error
+        except Exception as error:
+            error.add_note(
+                f"{name} was asked at a node of depth {depth} with {n_structure} "
+                f"points and {len(candidates['feature'])} candidates"
+            )
+            raise
         if chosen is None:
             return None
         n = len(candidates["feature"])
-        try:
-            number = operator.index(chosen)
-        except TypeError:
-            number = -1
+        number = -1
+        if not isinstance(chosen, (bool, np.bool_)):
+            with contextlib.suppress(TypeError):
+                number = operator.index(chosen)
         if not 0 <= number < n:
             raise ValueError(
-                f"{type(self.rule).__name__}.choose returned {chosen!r}; it must "
-                f"return the number of a candidate, 0 to {n - 1}, or None for a leaf"
+                f"{name} returned {chosen!r}; it must return the number of a "
+                f"candidate, 0 to {n - 1}, or None for a leaf"
             )
         return number
 
@@ -198,18 +220,40 @@ class Chooser:
 class RuleForest(HonestForestMixin, BaseForest):
     """What both forests share."""
 
+    def _rule(self, n_features: int) -> _core.SplitRule:
+        return self.rule
+
     def _grower(self, training: TrainingSet) -> Grower:
+        if isinstance(self.rule, type):
+            name = self.rule.__name__
+            raise ValueError(f"rule must be an object, not the class {name}: {name}()")
+        if isinstance(self.rule, _core.SplitRule):
+            return super()._grower(training)
         unit = None if training.scale is None else training.scale.unit
-        return partial(_core.grow_tree, rule=_core.PythonRule(Chooser(self.rule, unit)))
+        chooser = Chooser(self.rule, training.mass_unit, unit)
+        return partial(_core.grow_tree, rule=_core.PythonRule(chooser))
 
     def _sampler(self) -> Sampler:
         if self.sampling == "partition":
             return Partition(self.partition_rate)
         return Bootstrap() if self.sampling == "bootstrap" else AllPoints()
 
+    def _finish(
+        self, X: NDArray[np.float64], y: NDArray[Any], target: Classes | Numbers
+    ) -> None:
+        points = y[self._batches[-1].origin]
+        if self.n_leaves_.max() == 1 and (points != points[0]).any():
+            warnings.warn(
+                f"every tree is a single leaf: {type(self.rule).__name__}.choose "
+                "returned None at every root, or its cuts left a side without "
+                "estimation points",
+                UserWarning,
+                stacklevel=5,
+            )
+
 
 RULE: Constraints = {
-    "rule": [HasMethods("choose")],
+    "rule": [HasMethods("choose"), _core.SplitRule],
     "sampling": [StrOptions({"partition", "bootstrap", "all"})],
 }
 
@@ -220,12 +264,13 @@ class RuleForestClassifier(RuleForest, BaseForestClassifier):
 
     Parameters
     ----------
-    rule : object with a method ``choose(node, candidates, rng)``
+    rule : object with a method ``choose(node, candidates, rng)``, or compiled rule
         The split rule, see `SplitRule`.
     {n_estimators}
     sampling : {"partition", "bootstrap", "all"}, default="partition"
         "partition": one part of the rows shapes a tree, the other fills its leaves.
-        "bootstrap", "all": a bootstrap sample, or all rows, do both.
+        "bootstrap", "all": a bootstrap sample, or all rows, do both, and
+        `partition_rate` does not matter.
     {partition_rate}
     {min_samples_leaf}
     {leaf_rule}
@@ -273,7 +318,7 @@ class RuleForestClassifier(RuleForest, BaseForestClassifier):
 
     def __init__(
         self,
-        rule: SplitRule,
+        rule: SplitRule | _core.SplitRule,
         *,
         n_estimators: int = 100,
         sampling: Literal["partition", "bootstrap", "all"] = "partition",
@@ -317,12 +362,13 @@ class RuleForestRegressor(RuleForest, BaseForestRegressor):
 
     Parameters
     ----------
-    rule : object with a method ``choose(node, candidates, rng)``
+    rule : object with a method ``choose(node, candidates, rng)``, or compiled rule
         The split rule, see `SplitRule`.
     {n_estimators}
     sampling : {"partition", "bootstrap", "all"}, default="partition"
         "partition": one part of the rows shapes a tree, the other fills its leaves.
-        "bootstrap", "all": a bootstrap sample, or all rows, do both.
+        "bootstrap", "all": a bootstrap sample, or all rows, do both, and
+        `partition_rate` does not matter.
     {partition_rate}
     {min_samples_leaf}
     {value_leaf_rule}
@@ -364,7 +410,7 @@ class RuleForestRegressor(RuleForest, BaseForestRegressor):
 
     def __init__(
         self,
-        rule: SplitRule,
+        rule: SplitRule | _core.SplitRule,
         *,
         n_estimators: int = 100,
         sampling: Literal["partition", "bootstrap", "all"] = "partition",

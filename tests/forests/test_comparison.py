@@ -340,3 +340,52 @@ def test_only_pivots_are_kept():
     n_pivots = len(np.unique(shown.reshape(-1, 2), axis=0))
     kept = pickle.dumps(forest)
     assert sum(row.tobytes() in kept for row in X) == n_pivots <= 12
+
+
+def test_arguments_of_a_metric_belong_to_the_forest():
+    """Equal arrays are the same comparison; a changed dict changes no forest."""
+    X, y = load_iris(return_X_y=True)
+    options = {"metric": "seuclidean", "n_estimators": 3, "random_state": 0}
+    forest = ComparisonForestClassifier(
+        metric_params={"V": X.var(axis=0)}, warm_start=True, **options
+    ).fit(X, y)
+    forest.set_params(n_estimators=5, metric_params={"V": X.var(axis=0)}).fit(X, y)
+    assert len(forest.estimators_) == 5
+    forest.set_params(n_estimators=6, metric_params={"V": np.ones(4)})
+    with pytest.raises(ValueError, match="metric_params"):
+        forest.fit(X, y)
+
+    given = {"p": 1}
+    forest = ComparisonForestClassifier(
+        metric="minkowski", metric_params=given, n_estimators=5, random_state=0
+    ).fit(X, y)
+    before = forest.apply(X)
+    given["p"] = 50
+    assert_array_equal(forest.apply(X), before)
+
+
+def test_a_warm_start_keeps_shared_pivots_once():
+    X, y = load_iris(return_X_y=True)
+    cold = ComparisonForestClassifier(n_estimators=40, random_state=0).fit(X, y)
+    warm = ComparisonForestClassifier(20, random_state=0, warm_start=True).fit(X, y)
+    warm.set_params(n_estimators=40).fit(X, y)
+    assert len(warm._forest.pivot_rows) <= len(cold._forest.pivot_rows)
+    assert_array_equal(warm.apply(X), cold.apply(X))
+
+
+def test_single_trees_read_as_the_forest_does():
+    X, y = load_iris(return_X_y=True)
+    forest = ComparisonForestClassifier(2, metric="manhattan").fit(X, y)
+    X[0, 0] = np.nan
+    for model in (forest, forest.estimators_[0]):
+        with pytest.raises(ValueError, match="NaN"):
+            model.predict(X)
+    with pytest.raises(ValueError, match="only metric='euclidean' leaves missing"):
+        forest.fit(X, y)
+
+
+def test_an_oracle_must_answer():
+    X = np.arange(20.0)[:, None]
+    forest = ComparisonForestClassifier(2, oracle=lambda i, j, k: None)
+    with pytest.raises(TypeError, match=r"oracle\(.*\) returned None"):
+        forest.fit(X, np.arange(20) % 2)

@@ -261,3 +261,50 @@ def test_r2_is_that_on_other_rows():
     held_out = cross_val_predict(forest, X, y, cv=10)
     assert abs(forest.fit(X, y).oob_score_ - r2_score(y, held_out)) < 0.03
     assert forest.oob_score_ < forest.score(X, y) - 0.2
+
+
+@bagged
+def test_a_warm_fit_without_new_trees_knows_its_rows(name):
+    """The rows of the trees are those of the fit that grew them."""
+    X, labels = mixed_frame(8, 60)
+    y = target_of(name, labels)
+    forest = forest_of(name, **ENOUGH, warm_start=True).fit(X, y)
+    first = forest.oob_score_
+    with pytest.warns(UserWarning, match="no tree is added"):
+        assert forest.fit(X, y).oob_score_ == first
+    turned = np.arange(60)[::-1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match="same rows in the same order"):
+            forest.fit(X.iloc[turned], np.asarray(y)[turned])
+
+
+@bagged
+def test_trees_of_unknown_rows(name):
+    """Rows are known again only if somebody might have asked when they were read."""
+    X, labels = mixed_frame(8, 60)
+    y = target_of(name, labels)
+    forest = forest_of(name, n_estimators=3).fit(X, y)
+    forest.set_params(warm_start=True, oob_score=True, n_estimators=30)
+    with pytest.raises(ValueError, match="their rows are not known any more"):
+        forest.fit(X, y)
+
+
+@bagged
+def test_rows_of_weight_0_do_not_count(name):
+    """The score is that of a fit without them."""
+    X, labels = mixed_frame(9, 80)
+    y = np.asarray(target_of(name, labels))
+    wrong = np.arange(80) % 4 == 0
+    y_wrong = np.where(wrong, np.roll(y, 3), y)
+    weight = np.where(wrong, 0.0, 1.0)
+    with_zeros = forest_of(name, **ENOUGH).fit(X, y_wrong, sample_weight=weight)
+    without = forest_of(name, **ENOUGH).fit(X[~wrong], y_wrong[~wrong])
+    assert with_zeros.oob_score_ == without.oob_score_
+
+
+def test_labels_of_another_type_are_the_same_rows():
+    X, y = load_breast_cancer(return_X_y=True)
+    forest = forest_of("breiman", **ENOUGH, warm_start=True).fit(X, y)
+    forest.set_params(n_estimators=30).fit(X, y.astype(float))
+    assert forest.oob_score_ > 0.9

@@ -12,6 +12,7 @@ from sklearn.base import is_regressor
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import cross_val_score
 
+from mrforest import BreimanForestRegressor
 from tests.forests.every import HONEST, REGRESSORS, every_regressor, forest_of
 from tests.forests.frames import mixed_frame
 from tests.forests.points import filling_rows
@@ -214,3 +215,17 @@ def test_size_of_a_pickle(name):
     assert len(kept) < 16 * n_nodes + 28 * n_leaves + 4 * 2000 + 5000
     if name in HONEST:  # a leaf of a bag may hold one row five times
         assert not any(value.tobytes() in kept for value in y)
+
+
+@pytest.mark.parametrize("weight", [None, 1.5, "random"])
+@pytest.mark.parametrize("outlier", [1e4, 1e7, 1e10])
+def test_an_outlier_does_not_hide_the_rest(weight, outlier):
+    """One cut takes it away; below, targets of size 1 are told apart as ever."""
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 8))
+    y = (X[:, 0] > 0.5) * 1.0 + (X[:, 1] > 0.5) * 0.5
+    X[0, 7], y[0] = 5.0, outlier
+    weights = {None: None, 1.5: np.full(400, 1.5), "random": rng.random(400) + 0.5}
+    forest = BreimanForestRegressor(1, max_features=None, max_depth=4, random_state=3)
+    forest.fit(X, y, sample_weight=weights[weight])
+    assert np.abs(forest.predict(X) - y)[1:].mean() < 0.01

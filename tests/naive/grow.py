@@ -95,7 +95,8 @@ def _tolerance(
     params: Params,
 ) -> float:
     if params.criterion == "variance":
-        return variance_tolerance([c.score for found in of_features for c in found])
+        scores = [c.score for found in of_features for c in found]
+        return variance_tolerance(scores, moment_and_mass(table, structure)[1])
     return tolerance_of(table, structure, params)
 
 

@@ -100,20 +100,23 @@ def moment_and_mass(table: Table, rows: Iterable[int]) -> tuple[int, int]:
     return moment, mass
 
 
-def _variance_side(moment: int, mass: int, shift: int) -> float:
+def _variance_side(moment: int, mass: int, all_moment: int, all_mass: int) -> float:
     if mass == 0:
         return 0.0
-    shifted = float(moment - shift * mass)
+    whole, rest = divmod(all_moment, all_mass)
+    shifted = float(moment - whole * mass)
+    shifted = shifted - float(rest) * (float(mass) / float(all_mass))
     return shifted * shifted / float(mass)
 
 
 def variance_score(left: tuple[int, int], right: tuple[int, int]) -> float:
     """Return the score of a regression split from the moment and mass of each side."""
-    mass = left[1] + right[1]
-    shift = (left[0] + right[0]) // mass if mass > 0 else 0
-    return _variance_side(*left, shift) + _variance_side(*right, shift)
+    whole = (left[0] + right[0], left[1] + right[1])
+    return _variance_side(*left, *whole) + _variance_side(*right, *whole)
 
 
-def variance_tolerance(scores: Iterable[float]) -> float:
-    """Return how far apart two equal scores among those of a node may be."""
-    return 1e-12 * max(scores)
+def variance_tolerance(scores: Iterable[float], mass: int) -> float:
+    """Return how far apart two equal scores of a node of this mass may be."""
+    highest, mass = max(scores), float(mass)
+    relative = 1e-12 * highest + 2.0**-48 * math.sqrt(highest * mass)
+    return relative + 2.0**-98 * mass

@@ -118,15 +118,15 @@ def test_fixed_point_with_masses_holds_the_mean():
 
 
 def test_scores_by_hand():
-    """Sums are shifted by the whole part of the node's mean, rounded down."""
-    # M = 10, W = 4, m = 2: the sides have -3 - 2 and 13 - 6.
-    assert variance_score((-3, 1), (13, 3)) == 25 + 49 / 3
-    # M = -7, W = 3, m = -3: the sides have -3 + 3 and -4 + 6.
-    assert variance_score((-3, 1), (-4, 2)) == 2.0
-    # Masses 2 and 1: M = 13, W = 3, m = 4: the sides have 10 - 8 and 3 - 4.
-    assert variance_score((10, 2), (3, 1)) == 4 / 2 + 1
-    # A side without mass adds nothing: m = 3, 7 - 6.
-    assert variance_score((7, 2), (0, 0)) == variance_score((0, 0), (7, 2)) == 0.5
+    """The node's mean is taken off, its whole part first."""
+    # M = 10, W = 4, mean 2.5: the sides have -3 - 2.5 and 13 - 7.5.
+    assert variance_score((-3, 1), (13, 3)) == 5.5**2 + 5.5**2 / 3
+    # M = -7, W = 3: the sides have -2/3 and 2/3.
+    assert variance_score((-3, 1), (-4, 2)) == pytest.approx(2 / 3)
+    # Masses 2 and 1: M = 13, W = 3: the sides have 4/3 and -4/3.
+    assert variance_score((10, 2), (3, 1)) == pytest.approx(8 / 3)
+    # A side without mass adds nothing, the other one has the mean.
+    assert variance_score((7, 2), (0, 0)) == variance_score((0, 0), (7, 2)) == 0
     # Numbers of more than 53 bits become floats after the shift.
     assert variance_score((2**60 + 1, 1), (-(2**60), 1)) == 2.0**121
     assert variance_score((2**60 + 2, 1), (2**60, 1)) == 2.0
@@ -138,8 +138,9 @@ def test_scores_of_candidates():
     assert moment_and_mass(table, [0, 0, 2]) == (0, 7)
     assert moment_and_mass(table, []) == (0, 0)
     found = candidates(table, [0, 1, 2, 2], [], 0, BEST)
-    # M = 10, W = 9, m = 1: -3 - 2 | 13 - 7, then -2 - 3 | 12 - 6.
-    assert [c.score for c in found] == [25 / 2 + 36 / 7, 25 / 3 + 36 / 6]
+    # M = 10, W = 9: +-47/9 on masses 2 and 7, then +-48/9 on masses 3 and 6.
+    expected = [(47 / 9) ** 2 * (1 / 2 + 1 / 7), (48 / 9) ** 2 * (1 / 3 + 1 / 6)]
+    assert [c.score for c in found] == pytest.approx(expected)
     # The masses are 2 and 7, then 3 and 6: missing goes right.
     assert [c.missing_left for c in found] == [False, False]
 
@@ -160,8 +161,8 @@ def test_equal_scores():
 
 
 def test_features_without_effect():
-    """Scores of 0 have a tolerance of 0, and all of them are equal."""
-    assert variance_tolerance([0.0, 0.0]) == 0.0
+    """Scores of 0, or what rounding makes of it, are equal."""
+    assert variance_tolerance([0.0, 0.0], 6) == 6 * 2.0**-98
     table, _, _ = regression_table([[0], [0], [1], [1], [2], [2]], [0.0, 1] * 3)
     for u, cut in [(0.49, 0), (0.51, 1)]:
         params = Params(Multinomial(10, 10), criterion="variance")
@@ -170,12 +171,12 @@ def test_features_without_effect():
 
 
 def test_tolerance_is_that_of_the_features_looked_at():
-    """The scores 4 and 4.75 of a feature are equal beside one of 6e12."""
+    """The scores 4/3 and 25/12 of a feature are equal beside one of 6e12."""
     b = 10**6
     X = [[1, 0], [0, 0], [1, 1], [0, 1], [1, 2], [0, 2]]
     table = moment_table(X, [b, -b, b, -b + 1, b + 3, -b])
     found = candidates(table, range(6), [], 1, BEST)
-    assert [c.score for c in found] == [4.0, 4.75]
+    assert [c.score for c in found] == pytest.approx([4 / 3, 25 / 12])
     both = Params(Multinomial(0, INF), criterion="variance")
     got = choose(table, range(6), range(6), Given(0.9, 0.1), both)
     assert (got.feature, got.code) == (1, 0)

@@ -246,7 +246,8 @@ cdef class PurelyRandomGrowth(CellGrowth):
             self.draw_cut(number, n_unable, &cut, &stream)
             self.count_totals(&self.leaves[place])
             error = self.cut_node(
-                &self.leaves[place], &cut, self.score(&self.leaves[place], &cut), children)
+                &self.leaves[place], &cut, self.cut_estimation(&self.leaves[place], &cut),
+                self.score(&self.leaves[place], &cut), children)
             if error == 0:
                 self.leaves[place] = children[0]
                 self.leaves[n] = children[1]
@@ -286,7 +287,7 @@ cdef class CenteredGrowth(CellGrowth):
         cdef Stream stream = open_stream(
             self.key0, self.key1, self.nodes[node.number].path, Purpose.SPLIT)
         cdef Pending children[2]
-        cdef Py_ssize_t i, chosen, n_unable = self.find_unable(node.number)
+        cdef Py_ssize_t i, chosen, n_left, n_unable = self.find_unable(node.number)
         cdef double highest = -INFINITY
         cdef int error
         if n_unable == self.box.able.shape[0]:
@@ -299,11 +300,11 @@ cdef class CenteredGrowth(CellGrowth):
         chosen = draw_softmax(
             self.scores, self.n_tries, INFINITY,
             score_tolerance(self.table, self.totals, highest), self.work, &stream)
-        if self.min_weight > 0 and self.is_too_light(node, self.partition(
-                &self.estimation[0] + self.nodes[node.number].first_estimation,
-                self.nodes[node.number].n_estimation, &self.tries[chosen])):
+        n_left = self.cut_estimation(node, &self.tries[chosen])
+        if self.is_too_light(node, n_left):
             return 0
-        error = self.cut_node(node, &self.tries[chosen], self.scores[chosen], children)
+        error = self.cut_node(
+            node, &self.tries[chosen], n_left, self.scores[chosen], children)
         return error if error != 0 else self.push_children(children)
 
 

@@ -5,6 +5,7 @@ import numpy as np
 
 from libc.math cimport NAN
 from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
 
 from mrforest._core.rng cimport mix
@@ -76,7 +77,9 @@ def distinct_values(const double[:, ::1] X):
     """
     cdef Py_ssize_t n_rows = X.shape[0], n_features = X.shape[1], i, j, block, first, last
     cdef Values* column
-    cdef Values columns[TOGETHER]
+    cdef Values* columns = <Values*> malloc(TOGETHER * sizeof(Values))
+    if columns is NULL:
+        raise MemoryError("no memory to find distinct values")
     values_ = np.zeros((n_features, MOST))
     n_values_ = np.empty(n_features, dtype=np.int64)
     cdef double[:, ::1] values = values_
@@ -99,4 +102,5 @@ def distinct_values(const double[:, ::1] X):
                 n_values[j] = columns[j - first].n
                 memcpy(&values[j, 0], columns[j - first].sorted,
                        min(n_values[j], MOST) * sizeof(double))
+    free(columns)
     return values_, n_values_

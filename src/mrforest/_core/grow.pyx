@@ -119,7 +119,7 @@ cdef class CutGrowth(Growth):
         return 0
 
     cdef int draw(self, const Pending* node, Split* split) except FAILED nogil:
-        """Let the rule draw; 0 if the node stays a leaf."""
+        """Let the rule draw; 0 if the node stays a leaf, negative: an error."""
         cdef NodeView view
         view.structure = &self.structure[0] + node.first_structure
         view.n_structure = node.n_structure
@@ -129,11 +129,12 @@ cdef class CutGrowth(Growth):
         view.what = self.what
         view.mass = self.mass
         view.histogram = node.histogram
+        view.depth = node.depth
         view.stream = open_stream(
             self.key0, self.key1, self.nodes[node.number].path, Purpose.SPLIT)
         if self.python is not None:
             with gil:
-                return self.python.split(self.splitter, self.owner, &view, node.depth, split)
+                return self.python.split(self.splitter, self.owner, &view, split)
         return self.splitter.split(&view, split)
 
     cdef void write(self, Node* node, const Split* split) noexcept nogil:
@@ -156,10 +157,12 @@ cdef class CutGrowth(Growth):
         cdef Py_ssize_t left_structure, left_estimation
         cdef Pending children[2]
         cdef Split split
-        cdef int error
-        if (not self.count_totals(node) and self.stops_when_pure()) or not self.draw(node, &split):
+        cdef int error = 0
+        if self.count_totals(node) or not self.stops_when_pure():
+            error = self.draw(node, &split)
+        if error <= 0:
             self.pool.release(node.histogram)
-            return 0
+            return error
         left_estimation = partition_rows(
             self.table, &self.estimation[0] + first, n_estimation, split.feature, &split.cut,
             self.scratch)

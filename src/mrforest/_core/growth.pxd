@@ -14,6 +14,7 @@ cdef enum:
     OUT_OF_MEMORY = -1
     INTERRUPTED = -2
     FAILED = -3                     # a Python exception is set
+    BAD_CHOICE = -4                 # a rule chose what it was not given
 
 
 cdef struct GrownNode:

@@ -316,4 +316,6 @@ cdef class Growth:
             raise KeyboardInterrupt
         if error == OUT_OF_MEMORY:
             raise MemoryError("no memory to grow a tree")
+        if error == BAD_CHOICE:
+            raise ValueError("the split rule chose a feature or a cut that it was not given")
         return flatten(self)

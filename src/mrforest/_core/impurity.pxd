@@ -8,8 +8,8 @@
 Without weights the sums of gini and entropy are integers that are updated as points move from
 the right to the left, so they are exact and free of order. Entropy gets there in fixed point:
 f(x) is rounded to multiples of 2^-26. With masses or class weights the sums are taken afresh,
-class 0 first. Moments are whole numbers, and m is the node's mean, rounded down: it is taken
-off before squaring, so that nothing cancels.
+class 0 first. Moments are whole numbers, and m is the node's mean: it is taken off before
+squaring, first its whole part and then the rest, so that nothing cancels.
 """
 
 from libc.math cimport floor, log
@@ -25,6 +25,13 @@ cdef extern from *:
     const double FIXED_POINT "MRFOREST_FIXED_POINT"
 
 
+cdef struct Mean:
+    # Moment over mass of a node: whole + rest / mass, with 0 <= rest < mass.
+    int64_t whole
+    double rest
+    double mass
+
+
 cdef struct Sides:
     # Columns left and right of a cut that sweeps over a feature.
     int64_t* left           # per column
@@ -33,7 +40,7 @@ cdef struct Sides:
     int64_t n_right
     int64_t sum_left        # sum of squares, or of f; kept only without weights
     int64_t sum_right
-    int64_t mean            # of the node's moments, rounded down
+    Mean mean               # of the node's moments
     bint afresh             # whether scores are taken from the columns, not from the sums
 
 

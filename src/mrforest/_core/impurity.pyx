@@ -3,11 +3,20 @@
 
 import numpy as np
 
-from libc.math cimport floor, log
+from libc.math cimport floor, log, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from mrforest._core.types cimport ENTROPY, GINI, VARIANCE, Table
+
+
+cdef extern from *:
+    """
+    #define MRFOREST_ROOT_ERROR 0x1p-48
+    #define MRFOREST_ERROR 0x1p-98
+    """
+    const double ROOT_ERROR "MRFOREST_ROOT_ERROR"
+    const double ERROR "MRFOREST_ERROR"
 
 
 cdef inline bint has_weights(const Table* table) noexcept nogil:
@@ -18,13 +27,18 @@ cdef inline double class_weight_of(const Table* table, Py_ssize_t k) noexcept no
     return 1.0 if table.class_weight is NULL else table.class_weight[k]
 
 
-cdef inline int64_t mean_moment(const int64_t* totals) noexcept nogil:
-    """Moment over mass, rounded down; 0 without mass."""
-    cdef int64_t mean
-    if totals[0] == 0:
-        return 0
-    mean = totals[1] // totals[0]  # rounds to zero in C
-    return mean - (mean * totals[0] > totals[1])
+cdef inline Mean mean_moment(const int64_t* totals) noexcept nogil:
+    """Moment over mass; 0 without mass."""
+    cdef Mean mean
+    mean.whole = 0
+    mean.rest = 0
+    mean.mass = 1
+    if totals[0] > 0:
+        mean.whole = totals[1] // totals[0]  # rounds to zero in C
+        mean.whole -= mean.whole * totals[0] > totals[1]
+        mean.rest = <double> (totals[1] - mean.whole * totals[0])
+        mean.mass = <double> totals[0]
+    return mean
 
 
 cdef double weighted_side(const Table* table, const int64_t* counts) noexcept nogil:
@@ -43,9 +57,11 @@ cdef double weighted_side(const Table* table, const int64_t* counts) noexcept no
     return total_score - total * log(total) if total > 0 else 0.0
 
 
-cdef double variance_side(const int64_t* columns, int64_t mean) noexcept nogil:
-    cdef double moment = <double> (columns[1] - mean * columns[0])
-    return moment * moment / <double> columns[0] if columns[0] > 0 else 0.0
+cdef double variance_side(const int64_t* columns, const Mean* mean) noexcept nogil:
+    cdef double mass = <double> columns[0]
+    cdef double moment = <double> (columns[1] - mean.whole * columns[0])
+    moment = moment - mean.rest * (mass / mean.mass)
+    return moment * moment / mass if columns[0] > 0 else 0.0
 
 
 cdef double gini_side(const Table* table, const int64_t* counts) noexcept nogil:
@@ -69,7 +85,7 @@ cdef int64_t entropy_side(const Table* table, const int64_t* counts) noexcept no
 cdef double fresh_score(const Table* table, const Sides* sides) noexcept nogil:
     """Score of two sides from their columns alone; an empty side adds 0."""
     if table.criterion == VARIANCE:
-        return variance_side(sides.left, sides.mean) + variance_side(sides.right, sides.mean)
+        return variance_side(sides.left, &sides.mean) + variance_side(sides.right, &sides.mean)
     if has_weights(table):
         return weighted_side(table, sides.left) + weighted_side(table, sides.right)
     if table.criterion == GINI:
@@ -100,7 +116,7 @@ cdef void all_right(const Table* table, const int64_t* totals, Sides* sides) noe
 cdef double node_score(const Table* table, const int64_t* totals) noexcept nogil:
     """Score of not splitting: a split's score minus this is its decrease times the weight."""
     if table.criterion == VARIANCE:
-        return variance_side(totals, mean_moment(totals))
+        return 0.0  # relative to the node's mean
     if has_weights(table):
         return weighted_side(table, totals)
     if table.criterion == GINI:
@@ -124,11 +140,14 @@ cdef double score_tolerance(
     """Scores closer than this are equal: it is far above rounding, far below any real gap.
 
     Classification: relative to the node's weight, which bounds every score. Regression:
-    relative to the highest score of the node, because scores have the error of their own size.
+    relative to the highest score of the node, and to what rounding makes of a score of 0.
     """
-    cdef double tolerance
+    cdef double tolerance, mass
     if table.criterion == VARIANCE:
-        return 1e-12 * highest
+        # A side of mass a has its moment b' up to 2^-50 a, so its score b'^2 / a up to
+        # 2^-49 |b'| + 2^-100 a, and |b'| <= sqrt(highest a).
+        mass = <double> totals[0]
+        return 1e-12 * highest + ROOT_ERROR * sqrt(highest * mass) + ERROR * mass
     tolerance = 1e-12 * node_weight(table, totals)
     if table.criterion == ENTROPY and not has_weights(table):
         tolerance += 1e-7 * table.n_columns  # x log x is rounded to 2^-26

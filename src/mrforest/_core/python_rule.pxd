@@ -1,14 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A split rule that asks a Python function."""
 
+from libc.stdint cimport int32_t
+
 from mrforest._core.rule cimport SplitRule
 from mrforest._core.splitter cimport NodeView, Split, Splitter
 from mrforest._core.table cimport TrainingTable
+from mrforest._core.types cimport Cut
+
+
+cdef struct Found:
+    # A candidate of a node.
+    int32_t feature
+    Cut cut
+    double score
 
 
 cdef class PythonRule(SplitRule):
     cdef object choose
 
     cdef int split(
-        self, Splitter splitter, TrainingTable table, NodeView* node, Py_ssize_t depth,
-        Split* split) except -3
+        self, Splitter splitter, TrainingTable table, NodeView* node, Split* split) except -3
+    cdef object show(
+        self, Splitter splitter, TrainingTable table, const NodeView* node, const Found* found,
+        Py_ssize_t n)

@@ -3,12 +3,12 @@
 
 import numpy as np
 
-from libc.stdint cimport int64_t
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t, uint8_t
+from libc.stdlib cimport free, realloc
 
 from mrforest._core.impurity cimport node_score, node_weight
-from mrforest._core.types cimport Cut
-
-cdef Py_ssize_t NOT_COUNTED = -1
+from mrforest._core.splitter cimport NOT_COUNTED
 
 
 cdef class PythonRule(SplitRule):
@@ -17,7 +17,7 @@ cdef class PythonRule(SplitRule):
     Parameters
     ----------
     choose : callable
-        Called with the arguments of `split`, below; returns the number of a candidate, or
+        Called with what `show`, below, tells of a node; returns the number of a candidate, or
         None to leave the node a leaf. It must pickle if trees are grown in processes.
     """
 
@@ -28,62 +28,85 @@ cdef class PythonRule(SplitRule):
         return type(self), (self.choose,)
 
     cdef int split(
-        self, Splitter splitter, TrainingTable table, NodeView* node, Py_ssize_t depth,
-        Split* split
+        self, Splitter splitter, TrainingTable table, NodeView* node, Split* split
     ) except -3:
         """Ask; 0 if the node stays a leaf."""
-        cdef Py_ssize_t feature, n, i, n_columns = table.view.n_columns
+        cdef Py_ssize_t feature, i, n_cuts, n = 0, room = 0, chosen
+        cdef Found* found = NULL
+        cdef void* more
+        try:
+            for feature in range(table.view.n_features):
+                n_cuts = splitter.score_feature(node, feature, NOT_COUNTED, NULL)
+                if n + n_cuts > room:
+                    room = 2 * (n + n_cuts)
+                    more = realloc(found, room * sizeof(Found))
+                    if more is NULL:
+                        raise MemoryError("no memory to grow a tree")
+                    found = <Found*> more
+                for i in range(n_cuts):
+                    found[n].feature = <int32_t> feature
+                    found[n].cut = splitter.cuts[i]
+                    found[n].score = splitter.scores[i]
+                    n += 1
+            if n == 0:
+                return 0
+            answer = self.choose(**self.show(splitter, table, node, found, n))
+            if answer is None:
+                return 0
+            chosen = answer
+            if not 0 <= chosen < n:
+                raise IndexError(f"candidate {chosen} of {n}")
+            split.feature = found[chosen].feature
+            split.cut = found[chosen].cut
+            split.score = found[chosen].score
+            return 1
+        finally:
+            free(found)
+
+    cdef object show(
+        self, Splitter splitter, TrainingTable table, const NodeView* node, const Found* found,
+        Py_ssize_t n
+    ):
+        """Arguments of the call, all of them copies."""
+        cdef Py_ssize_t i, feature, n_columns = table.view.n_columns
         cdef double weight = node_weight(splitter.table, node.totals)
         cdef double nothing = node_score(splitter.table, node.totals)
-        cdef double[::1] decrease
-        cdef Cut cut
-        parts = []
-        for feature in range(table.view.n_features):
-            n = splitter.score_feature(node, feature, NOT_COUNTED, NULL)
-            part = {
-                "feature": np.full(n, feature, dtype=np.int64),
-                "threshold": np.empty(n),
-                "is_equality": np.zeros(n, dtype=bool),
-                "missing_left": np.zeros(n, dtype=bool),
-                "decrease": np.zeros(n),
-                "bin": np.zeros(n, dtype=np.int64),
-            }
-            decrease = part["decrease"]
-            for i in range(n):
-                cut = splitter.cuts[i]
-                part["bin"][i] = cut.bin
-                part["is_equality"][i] = cut.is_equality
-                part["missing_left"][i] = cut.missing_left
-                part["threshold"][i] = (
-                    cut.bin if cut.is_equality
-                    else np.inf if cut.bin == table.n_bins[feature] - 1
-                    else table.cuts[table.cuts_start[feature] + cut.bin])
-                if weight > 0:
-                    decrease[i] = max(splitter.scores[i] - nothing, 0.0) / weight
-            parts.append(part)
-        found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        n = len(found["feature"])
-        if n == 0:
-            return 0
-        bins = found.pop("bin")
-        totals = np.empty(n_columns, dtype=np.int64)
-        cdef int64_t[::1] of_column = totals
+        candidates = {
+            "feature": np.empty(n, dtype=np.int64),
+            "threshold": np.empty(n),
+            "is_equality": np.empty(n, dtype=bool),
+            "missing_left": np.empty(n, dtype=bool),
+            "decrease": np.empty(n),
+        }
+        totals = np.empty(n_columns)
+        cdef int64_t[::1] columns = candidates["feature"]
+        cdef double[::1] threshold = candidates["threshold"]
+        cdef uint8_t[::1] is_equality = candidates["is_equality"].view(np.uint8)
+        cdef uint8_t[::1] missing_left = candidates["missing_left"].view(np.uint8)
+        cdef double[::1] decrease = candidates["decrease"]
+        cdef double[::1] of_column = totals
+        for i in range(n):
+            feature = found[i].feature
+            columns[i] = feature
+            is_equality[i] = found[i].cut.is_equality
+            missing_left[i] = found[i].cut.missing_left
+            decrease[i] = max(found[i].score - nothing, 0.0) / weight if weight > 0 else 0.0
+            if found[i].cut.is_equality:
+                threshold[i] = found[i].cut.bin
+            elif found[i].cut.bin == table.view.n_bins[feature] - 1:
+                threshold[i] = INFINITY
+            else:
+                threshold[i] = table.cuts[table.cuts_start[feature] + found[i].cut.bin]
         for i in range(n_columns):
             of_column[i] = node.totals[i]
-        chosen = self.choose(
-            candidates=found,
-            totals=totals,
-            depth=depth,
-            n_structure=node.n_structure,
-            n_estimation=node.n_estimation,
-            key=(node.stream.key0, node.stream.key1),
-            path=node.stream.counter[1],
-        )
-        if chosen is None:
-            return 0
-        split.feature = found["feature"][chosen]
-        split.cut.bin = bins[chosen]
-        split.cut.is_equality = found["is_equality"][chosen]
-        split.cut.missing_left = found["missing_left"][chosen]
-        split.score = found["decrease"][chosen] * weight + nothing
-        return 1
+            if table.view.class_weight is not NULL:
+                of_column[i] *= table.view.class_weight[i]
+        return {
+            "candidates": candidates,
+            "totals": totals,
+            "depth": node.depth,
+            "n_structure": node.n_structure,
+            "n_estimation": node.n_estimation,
+            "key": (node.stream.key0, node.stream.key1),
+            "path": node.stream.counter[1],
+        }

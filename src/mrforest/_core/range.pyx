@@ -173,18 +173,17 @@ cdef class RangeGrowth(RawGrowth):
         cdef Pending children[2]
         cdef Node cut
         cdef double score
-        cdef Py_ssize_t n_left, n = self.nodes[node.number].n_estimation
+        cdef Py_ssize_t n_left
         cdef int error
         if (not self.count_totals(node) and self.stops_when_pure()) or not self.draw(node, &cut):
             return 0
         score = self.score(node, &cut)
         if self.own.n_missing == 0 and self.is_heavier_left():
             cut.feature |= MISSING_LEFT
-        n_left = self.partition(
-            &self.estimation[0] + self.nodes[node.number].first_estimation, n, &cut)
+        n_left = self.cut_estimation(node, &cut)
         if self.is_refused(node, n_left):
             return 0
-        error = self.cut_node(node, &cut, score, children)
+        error = self.cut_node(node, &cut, n_left, score, children)
         return error if error != 0 else self.push_children(children)
 
 

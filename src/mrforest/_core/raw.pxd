@@ -15,9 +15,10 @@ cdef class RawGrowth(Growth):
         self, int32_t* rows, Py_ssize_t n, const Node* cut) noexcept nogil
     cdef double score(self, const Pending* node, const Node* cut) noexcept nogil
     cdef bint is_heavier_left(self) noexcept nogil
+    cdef Py_ssize_t cut_estimation(self, const Pending* node, const Node* cut) noexcept nogil
     cdef int cut_node(
-        self, const Pending* node, const Node* cut, double score, Pending* children
-    ) noexcept nogil
+        self, const Pending* node, const Node* cut, Py_ssize_t left_estimation, double score,
+        Pending* children) noexcept nogil
 
 
 cdef double number_between(double a, double b, double u) noexcept nogil

@@ -83,17 +83,20 @@ cdef class RawGrowth(Growth):
             gap += self.sides.left[k] - self.sides.right[k]
         return gap >= 0
 
+    cdef Py_ssize_t cut_estimation(self, const Pending* node, const Node* cut) noexcept nogil:
+        """Partition the estimation points of a node; return how many are left."""
+        return self.partition(
+            &self.estimation[0] + self.nodes[node.number].first_estimation,
+            self.nodes[node.number].n_estimation, cut)
+
     cdef int cut_node(
-        self, const Pending* node, const Node* cut, double score, Pending* children
+        self, const Pending* node, const Node* cut, Py_ssize_t left_estimation, double score,
+        Pending* children
     ) noexcept nogil:
-        """Partition the points of a node and add its children."""
-        cdef Py_ssize_t number = node.number, left_estimation, left_structure
+        """Partition the structure points, too, and add the children."""
+        cdef Py_ssize_t number = node.number, left_structure = left_estimation
         cdef int32_t child
         cdef int error
-        left_estimation = self.partition(
-            &self.estimation[0] + self.nodes[number].first_estimation,
-            self.nodes[number].n_estimation, cut)
-        left_structure = left_estimation
         if self.is_honest:
             left_structure = self.partition(
                 &self.structure[0] + node.first_structure, node.n_structure, cut)

@@ -9,15 +9,25 @@ forests. A rule holds parameters only and is shared by all threads, so its metho
 nothing but the draw they are given.
 """
 
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from mrforest._core.rng cimport Stream
 from mrforest._core.types cimport Table
 
 
+cdef enum:
+    LEAF = -1                   # instead of a feature or a cut: the node stays a leaf
+
+
 cdef struct Draw:
+    # What a rule is told of the node, and what it draws from.
     Stream stream
     int mode                    # what the rule has decided at this node; 0 at first
+    Py_ssize_t depth            # 0 for the root
+    Py_ssize_t n_structure      # points that shape
+    Py_ssize_t n_estimation     # points that fill
+    const int64_t* totals       # structure points of each class, or their mass and moment
+    const int32_t* features     # the column of each feature, or of the one that is cut
 
 
 cdef struct Points:
@@ -50,13 +60,14 @@ cdef class SplitRule:
     cdef void restrict_cuts(
         self, const Points* points, Py_ssize_t feature, Range* range_, Draw* draw) noexcept nogil
 
-    # The index of a feature, given the largest score of each feature that has a candidate.
-    # Scores closer than `tolerance` are equal. `work` has room for n numbers.
+    # The index of a feature, given the largest score of each feature that has a candidate, or
+    # LEAF. Feature i is column `draw.features[i]`. Scores closer than `tolerance` are equal.
+    # `work` has room for n numbers.
     cdef Py_ssize_t choose_feature(
         self, const double* scores, Py_ssize_t n, double tolerance, double* work,
         Draw* draw) noexcept nogil
 
-    # The index of a cut of that feature, given the scores of all of them.
+    # The index of a cut of that feature, given the scores of all of them, or LEAF.
     cdef Py_ssize_t choose_cut(
         self, const double* scores, Py_ssize_t n, double tolerance, double* work,
         Draw* draw) noexcept nogil

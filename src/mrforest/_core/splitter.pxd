@@ -21,6 +21,7 @@ cdef struct NodeView:
     const int64_t* what         # for tables by column, of each row: its class or moment ...
     const int64_t* mass         # ... and its mass
     int histogram               # number of its histogram, or NO_HISTOGRAM
+    Py_ssize_t depth
     Stream stream
 
 
@@ -30,9 +31,13 @@ cdef struct Split:
     double score
 
 
+cdef enum:
+    NOT_COUNTED = -1
+
+
 cdef struct Able:
     int32_t feature
-    Py_ssize_t place            # in the histogram of the node's features; -1: not there
+    Py_ssize_t place            # in the histogram of the node's features, or NOT_COUNTED
     Draw before                 # the draw as it was before the range of the feature
 
 
@@ -61,6 +66,7 @@ cdef class Splitter:
     cdef uint8_t* categories
     cdef Order order                    # of the features; natural between nodes
     cdef Able* able                     # features that have a candidate ...
+    cdef int32_t* columns_able          # ... their columns ...
     cdef double* best                   # ... and the largest score of each
     cdef Slice* no_cut                  # for each feature, a slice in which it has no candidate
 
@@ -72,7 +78,7 @@ cdef class Splitter:
     cdef int32_t* bins
     cdef Py_ssize_t room_for_bins
 
-    cdef bint split(self, NodeView* node, Split* split) noexcept nogil
+    cdef int split(self, NodeView* node, Split* split) noexcept nogil
     cdef Py_ssize_t score_feature(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Draw* draw
     ) noexcept nogil

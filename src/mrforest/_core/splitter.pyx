@@ -9,6 +9,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from mrforest._core.candidates cimport Feature, score_cuts
+from mrforest._core.growth cimport BAD_CHOICE
 from mrforest._core.histogram cimport (
     Selection, count_columns, count_points, counted_entries, counted_points, sorted_entries,
     sorted_points,
@@ -16,13 +17,9 @@ from mrforest._core.histogram cimport (
 from mrforest._core.impurity cimport score_tolerance
 from mrforest._core.order cimport free_order, make_order, next_feature, put_back
 from mrforest._core.pool cimport NO_HISTOGRAM, HistogramPool, counting_pays
-from mrforest._core.rule cimport Draw, Points, Range, SplitRule
+from mrforest._core.rule cimport LEAF, Draw, Points, Range, SplitRule
 from mrforest._core.table cimport TrainingTable
-from mrforest._core.types cimport Cut, Entry, at
-
-cdef enum:
-    NOT_COUNTED = -1
-
+from mrforest._core.types cimport Cut, Entry
 
 cdef inline bint is_in_range(const Range* range_, const Cut* cut, int32_t missing) noexcept nogil:
     """Whether a rule looks at a candidate.
@@ -84,6 +81,7 @@ cdef class Splitter:
         self.marks = <uint8_t*> malloc(n_structure + 1)
         self.categories = <uint8_t*> malloc(n_categories)
         self.able = <Able*> malloc(n_features * sizeof(Able))
+        self.columns_able = <int32_t*> malloc(n_features * sizeof(int32_t))
         self.best = <double*> malloc(n_features * sizeof(double))
         self.no_cut = <Slice*> malloc(n_features * sizeof(Slice))
         self.counted = <int32_t*> malloc(n_features * sizeof(int32_t))
@@ -93,8 +91,8 @@ cdef class Splitter:
                 or self.more_keys is NULL or self.scores is NULL or self.cuts is NULL
                 or self.work is NULL or self.sides.left is NULL or self.sides.right is NULL
                 or self.marks is NULL or self.categories is NULL or self.able is NULL
-                or self.best is NULL or self.no_cut is NULL or self.counted is NULL
-                or self.place is NULL or self.slot is NULL
+                or self.columns_able is NULL or self.best is NULL or self.no_cut is NULL
+                or self.counted is NULL or self.place is NULL or self.slot is NULL
                 or not make_order(&self.order, n_features)):
             raise MemoryError("no memory to grow a tree")
         memset(self.marks, 0, n_structure + 1)
@@ -114,6 +112,7 @@ cdef class Splitter:
         free(self.categories)
         free_order(&self.order)
         free(self.able)
+        free(self.columns_able)
         free(self.best)
         free(self.no_cut)
         free(self.counted)
@@ -157,7 +156,7 @@ cdef class Splitter:
                 self.counted[chosen.n] = feature
                 self.slot[chosen.n + 1] = self.slot[chosen.n] + self.table.n_bins[feature] + 1
                 chosen.n += 1
-        if (node.histogram != NO_HISTOGRAM
+        if (node.histogram != NO_HISTOGRAM or chosen.n == 0
                 or not self.make_room(self.slot[chosen.n], chosen.n * node.n_structure)):
             for i in range(first, n):
                 self.place[i] = NOT_COUNTED
@@ -293,14 +292,14 @@ cdef class Splitter:
         for i in range(1, n_cuts):
             best = max(best, self.scores[i])
         self.best[n_able] = best
-        self.able[n_able].feature = <int32_t> feature
+        self.able[n_able].feature = self.columns_able[n_able] = <int32_t> feature
         self.able[n_able].place = place
         return True
 
     # ---- the node ------------------------------------------------------------------------
 
-    cdef bint split(self, NodeView* node, Split* split) noexcept nogil:
-        """Let the rule draw a feature and a cut; False if there is no candidate."""
+    cdef int split(self, NodeView* node, Split* split) noexcept nogil:
+        """Let the rule draw a feature and a cut; 0 if the node stays a leaf."""
         cdef Draw draw
         cdef Py_ssize_t n_features = self.table.n_features
         cdef Py_ssize_t n, n_drawn = 0, n_able = 0, n_cuts, i, chosen
@@ -308,6 +307,11 @@ cdef class Splitter:
         cdef Able* able
         draw.stream = node.stream
         draw.mode = 0
+        draw.depth = node.depth
+        draw.n_structure = node.n_structure
+        draw.n_estimation = node.n_estimation
+        draw.totals = node.totals
+        draw.features = self.columns_able
         n = self.rule.count_features(n_features, &draw)
         if n < n_features:
             n_drawn = n
@@ -328,17 +332,22 @@ cdef class Splitter:
             n_drawn = n
         put_back(&self.order, n_drawn)
         if n_able == 0:
-            return False
+            return 0
 
         highest = self.best[0]
         for i in range(1, n_able):
             highest = max(highest, self.best[i])
         tolerance = score_tolerance(self.table, node.totals, highest)
         chosen = self.rule.choose_feature(self.best, n_able, tolerance, self.work, &draw)
-        able = &self.able[at(chosen, n_able)]
+        if not 0 <= chosen < n_able:
+            return 0 if chosen == LEAF else BAD_CHOICE
+        able = &self.able[chosen]
         n_cuts = self.score_feature(node, able.feature, able.place, &able.before)
+        draw.features = &able.feature
         chosen = self.rule.choose_cut(self.scores, n_cuts, tolerance, self.work, &draw)
+        if not 0 <= chosen < n_cuts:
+            return 0 if chosen == LEAF else BAD_CHOICE
         split.feature = able.feature
-        split.cut = self.cuts[at(chosen, n_cuts)]
+        split.cut = self.cuts[chosen]
         split.score = self.scores[chosen]
-        return True
+        return 1

@@ -16,7 +16,7 @@ cdef class Target:
     cdef const int64_t[::1] xlogx
     cdef object arguments               # for pickling
 
-    cdef void show(self, Table* table) noexcept
+    cdef void show(self, Table* table) except *
 
 
 cdef class TrainingTable:

@@ -58,7 +58,7 @@ cdef class Target:
     def __len__(self):
         return self.y.shape[0]
 
-    cdef void show(self, Table* table) noexcept:
+    cdef void show(self, Table* table) except *:
         """Set what a table knows about its target."""
         table.n_columns = self.n_columns
         table.y = &self.y[0]

@@ -263,6 +263,8 @@ def _numbers(column: nw.Series[Any], label: str, schema: Schema | None) -> Any:
         return np.nan
     if isinstance(dtype, _CATEGORICAL):
         advice = "list it in categorical_features, or let that be 'from_dtype'"
+    elif dtype.is_temporal():
+        advice = "turn it into a number, such as days since some day"
     else:
         advice = "cast it to a categorical dtype or list it in categorical_features"
     raise TypeError(

@@ -50,6 +50,7 @@ class Batch(NamedTuple):
     first: int  # number of the first tree
     sampler: Sampler
     origin: NDArray[np.int32]  # the user's row of each training point
+    digest: bytes | None  # of all rows of the user, if somebody may ask
 
 
 class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
@@ -78,6 +79,11 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
     def _grower(self, training: TrainingSet) -> Grower:
         """Return what grows a tree."""
         rule = self._rule(training.n_features)
+        if not isinstance(rule, _core.SplitRule):
+            raise TypeError(
+                f"{type(self).__name__}._rule must return a compiled split rule, not "
+                f"{rule!r}; mrforest.rules has forests for rules in Python"
+            )
         if not rule.looks_at_all:
             training.table.add_columns()
         return partial(_core.grow_tree, rule=rule)
@@ -190,15 +196,23 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
             flat = self._flat(grown, training)
             self._forest = flat.join([self._forest, flat]) if more else flat
             self._add_decreases(grown, X.shape[1], training, more=more)
-            self._remember(first, training.origin)
+            self._remember(first, training.origin, self._digest(X, target))
         self._seed = seed
         self._schema = schema
         for name, value in attributes.items():
             setattr(self, name, value)
-        self._finish(X, y)
+        self._finish(X, y, target)
         return self
 
-    def _finish(self, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+    def _digest(
+        self, X: NDArray[np.float64], target: Classes | Numbers
+    ) -> bytes | None:
+        """Return a fingerprint of the rows, if the forest must know them again."""
+        return None
+
+    def _finish(
+        self, X: NDArray[np.float64], y: NDArray[Any], target: Classes | Numbers
+    ) -> None:
         """Do what remains when the trees are there."""
 
     def _add_decreases(
@@ -222,12 +236,14 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
             total = total + tree["structure_decrease"] * unit * unit
         self._structure_decrease = total
 
-    def _remember(self, first: int, origin: NDArray[np.int32]) -> None:
+    def _remember(
+        self, first: int, origin: NDArray[np.int32], digest: bytes | None
+    ) -> None:
         """Keep what is needed to draw the points of these trees again."""
         earlier = self._batches if first else []
         if earlier and np.array_equal(earlier[-1].origin, origin):
             origin = earlier[-1].origin  # a warm start on the same rows: one copy
-        self._batches = [*earlier, Batch(first, self._sampler(), origin)]
+        self._batches = [*earlier, Batch(first, self._sampler(), origin, digest)]
 
     def _check_same_problem(self, schema: Schema) -> None:
         """Warm start adds trees to a forest; they must answer the same question."""

@@ -64,7 +64,7 @@ max_features : "sqrt", "log2", int, float or None, default="sqrt"
 max_bins : int or "exact", default=255
     A numeric feature of at most so many distinct values (2 to 255) is cut at every
     midpoint, one of more at so many quantiles. "exact": at every midpoint, up to
-    65,535.""",
+    65,534.""",
     "categorical_features": """
 categorical_features : "from_dtype", array-like or None, default="from_dtype"
     Features that are cut by equality: columns of a categorical dtype; or indices,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
 
+from mrforest.data.training import Classes, Numbers
 from mrforest.forests._base import BaseForest
 from mrforest.forests._classifier import BaseForestClassifier
 from mrforest.forests._regressor import BaseForestRegressor
@@ -21,33 +22,39 @@ from mrforest.forests._sampling import tree_key
 OOB_ATTRIBUTES = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 
 
-def digest(X: NDArray[np.float64], y: NDArray[Any]) -> bytes:
-    """Return a fingerprint of rows in their order."""
-    found = hashlib.blake2b(X.tobytes(), digest_size=16)
-    labels = y if y.dtype != object else np.array([repr(label) for label in y])
-    found.update(labels.tobytes())
-    return found.digest()
-
-
 class OutOfBag(BaseForest):
     """A forest of bootstrap samples, with the option `oob_score`."""
 
-    _rows_of_batches: list[bytes | None]
+    def _digest(
+        self, X: NDArray[np.float64], target: Classes | Numbers
+    ) -> bytes | None:
+        if not (self.oob_score or self.warm_start):
+            return None
+        told = target.codes if isinstance(target, Classes) else target.values
+        found = hashlib.blake2b(X.tobytes(), digest_size=16)
+        found.update(told.tobytes())
+        return found.digest()
 
-    def _finish(self, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+    def _finish(
+        self, X: NDArray[np.float64], y: NDArray[Any], target: Classes | Numbers
+    ) -> None:
         for name in OOB_ATTRIBUTES:
             self.__dict__.pop(name, None)
-        rows = digest(X, y) if self.oob_score or self.warm_start else None
-        known = self._rows_of_batches if len(self._batches) > 1 else []
-        n_new = len(self._batches) - len(known)
-        self._rows_of_batches = [*known, *([rows] * n_new)]
-        if self.oob_score:
-            if any(other != rows for other in self._rows_of_batches):
-                raise ValueError(
-                    "oob_score needs the rows of all trees: with warm_start=True, give "
-                    "every fit the same rows in the same order"
-                )
-            self._set_oob(X, y)
+        if not self.oob_score:
+            return
+        rows = self._digest(X, target)
+        if any(batch.digest is None for batch in self._batches):
+            raise ValueError(
+                "oob_score needs the rows of all trees, and some were grown when both "
+                "oob_score and warm_start were False, so that their rows are not known "
+                "any more"
+            )
+        if any(batch.digest != rows for batch in self._batches):
+            raise ValueError(
+                "oob_score needs the rows of all trees: with warm_start=True, give "
+                "every fit the same rows in the same order"
+            )
+        self._set_oob(X, y)
 
     @abstractmethod
     def _set_oob(self, X: NDArray[np.float64], y: NDArray[Any]) -> None:
@@ -63,12 +70,13 @@ class OutOfBag(BaseForest):
             yield self._forest[number], np.flatnonzero(outside)
 
     def _warn_of_gaps(self, n_trees: NDArray[np.int64]) -> None:
-        if (n_trees == 0).any():
+        n_gaps = int((n_trees == 0).sum())
+        if n_gaps:
             warnings.warn(
-                f"{int((n_trees == 0).sum())} rows are in the bag of every tree and "
-                "have no out-of-bag estimate; more trees help",
+                f"{n_gaps} rows are in the bag of every tree and have no out-of-bag "
+                "estimate; more trees help",
                 UserWarning,
-                stacklevel=6,
+                stacklevel=7,
             )
 
     def _score_of(
@@ -78,6 +86,8 @@ class OutOfBag(BaseForest):
         told: NDArray[Any],
         known: NDArray[np.bool_],
     ) -> float:
+        # Rows of weight 0 have an estimate, but do not count.
+        known = known & np.isin(np.arange(len(y)), self._batches[-1].origin)
         metric = self.oob_score if callable(self.oob_score) else default
         return float(metric(y[known], told[known])) if known.any() else float("nan")
 

@@ -25,6 +25,8 @@ from mrforest.forests._flat import ClassForest, in_blocks
 class Comparison(Protocol):
     """A way to tell the nearer of two pivots."""
 
+    allows_missing: ClassVar[bool]
+
     def comparer(self, rows: NDArray[np.float64]) -> _core.Comparer:
         """Return what compares the training rows."""
 
@@ -38,6 +40,7 @@ class Comparison(Protocol):
 class ByVectors:
     """Euclidean distance without missing features; categories are 0 or 1 apart."""
 
+    allows_missing: ClassVar[bool] = True
     is_categorical: NDArray[np.bool_]
 
     def comparer(self, rows: NDArray[np.float64]) -> _core.Comparer:
@@ -63,6 +66,8 @@ class ByVectors:
 class ByMatrix:
     """Given dissimilarities: row i, column j is from row i to training row j."""
 
+    allows_missing: ClassVar[bool] = False
+
     columns: NDArray[np.int32]  # of the training rows that count
 
     def comparer(self, rows: NDArray[np.float64]) -> _core.Comparer:
@@ -81,6 +86,8 @@ class ByMatrix:
 @dataclass(frozen=True)
 class Asking(ABC):
     """The part of a comparison that Python code answers."""
+
+    allows_missing: ClassVar[bool] = False
 
     @abstractmethod
     def nearer(
@@ -151,7 +158,17 @@ class ByOracle(Asking):
     ) -> NDArray[np.bool_]:
         """Ask about each item."""
         j, k = int(p[0]), int(q[0])
-        return np.array([bool(self.oracle(int(i), j, k)) for i in X[:, 0]], dtype=bool)
+        return np.array([self.ask(int(i), j, k) for i in X[:, 0]], dtype=bool)
+
+    def ask(self, i: int, j: int, k: int) -> bool:
+        """Whether item i is at least as near to j as to k."""
+        answer = self.oracle(i, j, k)
+        if not isinstance(answer, (bool, np.bool_)):
+            raise TypeError(
+                f"oracle({i}, {j}, {k}) returned {answer!r}; it must return True or "
+                "False"
+            )
+        return bool(answer)
 
 
 @dataclass(frozen=True)
@@ -191,6 +208,10 @@ class PivotForest(ClassForest):
         joined = np.zeros_like(joined)
         joined[inner] = places.reshape(-1, 2)
         rows = np.concatenate([rows for _, rows in tables.values()])[used]
+        if len(tables) > 1:  # of several fits, perhaps on the same rows
+            bits, places = np.unique(rows.view(np.uint64), axis=0, return_inverse=True)
+            rows = bits.view(np.float64)
+            joined[inner] = places.reshape(-1)[joined[inner]]
         return cls(
             **arrays, pivots=joined, pivot_rows=rows, comparison=forests[-1].comparison
         )

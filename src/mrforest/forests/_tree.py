@@ -154,6 +154,14 @@ class PivotTree(ClassTree):
         at least as near to the first.
     """
 
+    def _read(self, X: Any) -> NDArray[np.float64]:
+        return read_predict(
+            self._columns,
+            X,
+            self._schema,
+            allow_missing=self._flat.comparison.allows_missing,
+        )
+
     @property
     def pivots(self) -> NDArray[np.float64]:
         rows = self._flat.pivot_rows

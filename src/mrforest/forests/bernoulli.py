@@ -85,7 +85,7 @@ class BernoulliForestClassifier(HonestForestMixin, BaseForestClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.model_selection import cross_val_score
     >>> from mrforest import BernoulliForestClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X, y = load_breast_cancer(return_X_y=True)
     >>> forest = BernoulliForestClassifier(random_state=0)
     >>> cross_val_score(forest, X, y, cv=5).mean() > 0.93
     np.True_
@@ -207,7 +207,7 @@ class BernoulliForestRegressor(HonestForestMixin, BaseForestRegressor):
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.model_selection import cross_val_score
     >>> from mrforest import BernoulliForestRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> X, y = load_diabetes(return_X_y=True)
     >>> forest = BernoulliForestRegressor(random_state=0)
     >>> cross_val_score(forest, X, y, cv=5).mean() > 0.35
     np.True_

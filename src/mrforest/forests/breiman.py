@@ -80,7 +80,7 @@ class BreimanForestClassifier(OutOfBagClassifier):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from mrforest import BreimanForestClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X, y = load_breast_cancer(return_X_y=True)
     >>> forest = BreimanForestClassifier(oob_score=True, random_state=0).fit(X, y)
     >>> forest.oob_score_ > 0.95
     True
@@ -188,7 +188,7 @@ class BreimanForestRegressor(OutOfBagRegressor):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from mrforest import BreimanForestRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> X, y = load_diabetes(return_X_y=True)
     >>> forest = BreimanForestRegressor(oob_score=True, random_state=0).fit(X, y)
     >>> forest.oob_score_ > 0.4
     True

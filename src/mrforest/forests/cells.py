@@ -81,7 +81,7 @@ class PurelyRandomForestClassifier(BaseForestClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.model_selection import cross_val_score
     >>> from mrforest import PurelyRandomForestClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X, y = load_breast_cancer(return_X_y=True)
     >>> forest = PurelyRandomForestClassifier(random_state=0)
     >>> cross_val_score(forest, X, y, cv=5).mean() > 0.8
     np.True_
@@ -192,7 +192,7 @@ class CenteredForestClassifier(HonestForestMixin, BaseForestClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.model_selection import cross_val_score
     >>> from mrforest import CenteredForestClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X, y = load_breast_cancer(return_X_y=True)
     >>> forest = CenteredForestClassifier(random_state=0)
     >>> cross_val_score(forest, X, y, cv=5).mean() > 0.8
     np.True_

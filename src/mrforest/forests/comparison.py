@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -35,6 +36,13 @@ from mrforest.forests._validation import (
     LEAVES,
     Constraints,
 )
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Whether two settings are equal; arguments of a metric may be arrays."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(np.array_equal(a[k], b[k]) for k in a)
+    return bool(a == b)
 
 
 @describe
@@ -71,7 +79,9 @@ class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
         categories are at distance 1. "precomputed": X holds dissimilarities, in fit of
         all rows to all rows, later of queries to the rows of fit. Any other metric of
         ``sklearn.metrics.pairwise_distances``, or a function of two rows: numbers
-        without missing values only, and much slower.
+        without missing values only, and much slower; metrics that scikit-learn computes
+        by matrix products ("cosine") may round ties differently in tables of other
+        sizes. Distances must be below 1e154, and differences above 1e-154.
     metric_params : dict, default=None
         Further arguments of such a metric.
     oracle : callable, default=None
@@ -208,13 +218,17 @@ class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
         self, y: NDArray[Any], weights: NDArray[np.float64] | None
     ) -> tuple[Classes | Numbers, dict[str, Any]]:
         target, attributes = super()._read_target(y, weights)
-        way = {name: getattr(self, name) for name in ("metric", "metric_params")}
-        return target, {**attributes, "_compared_by": {**way, "oracle": self.oracle}}
+        way = {
+            "metric": self.metric,
+            "metric_params": copy.deepcopy(self.metric_params),
+            "oracle": self.oracle,
+        }
+        return target, {**attributes, "_compared_by": way}
 
     def _check_same_target(self, attributes: dict[str, Any]) -> None:
         super()._check_same_target(attributes)
         for name, value in attributes["_compared_by"].items():
-            if value != self._compared_by[name]:
+            if not is_same(value, self._compared_by[name]):
                 raise ValueError(
                     f"warm_start=True: {name}={value!r}, but the trees that are there "
                     f"compare by {name}={self._compared_by[name]!r}; it must be the "
@@ -222,7 +236,15 @@ class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
                 )
 
     def _read_table(self, X: Any, y: Any) -> tuple[Any, Any, Schema]:
-        X, y, schema = super()._read_table(X, y)
+        try:
+            X, y, schema = super()._read_table(X, y)
+        except ValueError as error:
+            if "Input X contains NaN" in str(error):
+                raise ValueError(
+                    "X contains NaN, and only metric='euclidean' leaves missing values "
+                    "out"
+                ) from error
+            raise
         self._check_rows(X, schema)
         by_metric = not (
             self._compares_vectors() or self._compares_columns() or self.oracle
@@ -276,7 +298,7 @@ class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
             return ByVectors(training.is_categorical)
         if self._compares_columns():
             return ByMatrix(training.row_origin)
-        return ByMetric(self.metric, self.metric_params or {})
+        return ByMetric(self.metric, copy.deepcopy(self.metric_params or {}))
 
     def _prepare(
         self,

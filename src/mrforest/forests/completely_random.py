@@ -64,7 +64,7 @@ class CompletelyRandomForestClassifier(HonestForestMixin, BaseForestClassifier):
     max_bins : int or "exact", default=255
         Only for ``cuts="data"``. A numeric feature of at most so many distinct values
         (2 to 255) is cut at every midpoint, one of more at so many quantiles. "exact":
-        at every midpoint, up to 65,535.
+        at every midpoint, up to 65,534.
     {categorical_features}
     {soft_voting}
     {class_weight}
@@ -90,7 +90,7 @@ class CompletelyRandomForestClassifier(HonestForestMixin, BaseForestClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.model_selection import cross_val_score
     >>> from mrforest import CompletelyRandomForestClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X, y = load_breast_cancer(return_X_y=True)
     >>> forest = CompletelyRandomForestClassifier(random_state=0)
     >>> cross_val_score(forest, X, y, cv=5).mean() > 0.9
     np.True_

@@ -89,7 +89,7 @@ class DataDrivenMultinomialForestClassifier(OutOfBagClassifier):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from mrforest import DataDrivenMultinomialForestClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X, y = load_breast_cancer(return_X_y=True)
     >>> forest = DataDrivenMultinomialForestClassifier(oob_score=True, random_state=0)
     >>> forest.fit(X, y).oob_score_ > 0.93
     True

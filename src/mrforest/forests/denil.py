@@ -89,7 +89,7 @@ class DenilForestClassifier(HonestForestMixin, BaseForestClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.model_selection import cross_val_score
     >>> from mrforest import DenilForestClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X, y = load_breast_cancer(return_X_y=True)
     >>> forest = DenilForestClassifier(random_state=0)
     >>> cross_val_score(forest, X, y, cv=5).mean() > 0.93
     np.True_
@@ -204,7 +204,7 @@ class DenilForestRegressor(HonestForestMixin, BaseForestRegressor):
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.model_selection import cross_val_score
     >>> from mrforest import DenilForestRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> X, y = load_diabetes(return_X_y=True)
     >>> forest = DenilForestRegressor(random_state=0)
     >>> cross_val_score(forest, X, y, cv=5).mean() > 0.35
     np.True_

@@ -86,7 +86,7 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.model_selection import train_test_split
     >>> from mrforest import MultinomialForestClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     >>> forest = MultinomialForestClassifier(random_state=0).fit(X_train, y_train)
     >>> forest.predict(X_test[:5])
@@ -201,7 +201,7 @@ class MultinomialForestRegressor(HonestForestMixin, BaseForestRegressor):
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.model_selection import cross_val_score
     >>> from mrforest import MultinomialForestRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> X, y = load_diabetes(return_X_y=True)
     >>> forest = MultinomialForestRegressor(random_state=0)
     >>> cross_val_score(forest, X, y, cv=5).mean() > 0.35
     np.True_

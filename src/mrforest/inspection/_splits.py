@@ -151,6 +151,8 @@ def candidates_of(training: Any, limits: _core.Limits) -> dict[str, NDArray[Any]
     )
     if not recorder.candidates:
         raise ValueError("the node has no cut: it is pure, too small, or constant")
+    if training.scale is not None:
+        recorder.candidates["decrease"] *= training.scale.unit**2
     return recorder.candidates
 
 
@@ -191,7 +193,7 @@ def plot_split_probabilities(
     >>> from sklearn.datasets import load_iris
     >>> from mrforest import BreimanForestClassifier, MultinomialForestClassifier
     >>> from mrforest.inspection import plot_split_probabilities
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X, y = load_iris(return_X_y=True)
     >>> forests = {
     ...     "Breiman": BreimanForestClassifier(),
     ...     "MRF": MultinomialForestClassifier(),
@@ -204,8 +206,18 @@ def plot_split_probabilities(
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError(
-            "plot_split_probabilities needs matplotlib: pip install 'mrforest[plot]'"
+            "plot_split_probabilities needs matplotlib: pip install matplotlib"
         ) from error
+    if not isinstance(forests, Mapping):
+        raise TypeError(
+            "forests must be a mapping of names to forests, such as "
+            f"{{'MRF': MultinomialForestClassifier()}}, not {type(forests).__name__}"
+        )
+    if feature_names is not None and len(feature_names) != np.shape(X)[1]:
+        raise ValueError(
+            f"feature_names has {len(feature_names)} names, X has {np.shape(X)[1]} "
+            "columns"
+        )
     if feature_names is None:
         feature_names = [str(name) for name in getattr(X, "columns", [])]
     figure = Figure(figsize=(9, 0.9 + 1.25 * len(forests)), layout="constrained")
