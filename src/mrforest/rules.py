@@ -221,7 +221,8 @@ class RuleForest(HonestForestMixin, BaseForest):
     """What both forests share."""
 
     def _rule(self, n_features: int) -> _core.SplitRule:
-        return self.rule
+        rule: _core.SplitRule = self.rule
+        return rule
 
     def _grower(self, training: TrainingSet) -> Grower:
         if isinstance(self.rule, type):
