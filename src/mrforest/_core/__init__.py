@@ -2,6 +2,7 @@
 """The compiled engine, which knows NumPy buffers only. This file is its one door."""
 
 from mrforest._core.cells import Box, grow_centered, grow_purely_random
+from mrforest._core.chacha import ChaCha20
 from mrforest._core.comparison import (
     Comparer,
     MatrixComparer,
@@ -34,6 +35,7 @@ from mrforest._core.rules.denil import Denil
 from mrforest._core.rules.greedy import Greedy
 from mrforest._core.rules.multinomial import Multinomial
 from mrforest._core.rules.random import Random
+from mrforest._core.subtree import Subtrees
 from mrforest._core.table import Target, TrainingTable
 from mrforest._core.tree import NODE_DTYPE
 
@@ -42,6 +44,7 @@ __all__ = [
     "SPLIT_PURPOSE",
     "Bernoulli",
     "Box",
+    "ChaCha20",
     "Comparer",
     "DataDriven",
     "Denil",
@@ -53,6 +56,7 @@ __all__ = [
     "PythonRule",
     "Random",
     "SplitRule",
+    "Subtrees",
     "Target",
     "TrainingTable",
     "VectorComparer",

@@ -81,6 +81,27 @@ class TrainingTable:
     ) -> None: ...
     def add_columns(self) -> None: ...
 
+class Subtrees:
+    def __init__(
+        self,
+        codes: NDArray[np.uint8],
+        y: NDArray[np.int32],
+        n_classes: int,
+        slot: NDArray[np.int32],
+        is_categorical: NDArray[np.uint8],
+        measure: NDArray[np.float64],
+        ones: NDArray[np.float64],
+        tens: NDArray[np.float64],
+        hundreds: NDArray[np.float64],
+        shift: int,
+        norm: float,
+    ) -> None: ...
+    def score(self, counts: NDArray[np.int32]) -> int: ...
+    def total(self, rows: NDArray[np.int32], d: int) -> tuple[int, float]: ...
+    def weights(
+        self, rows: NDArray[np.int32], d: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.void]]: ...
+
 def distinct_values(
     X: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
@@ -288,3 +309,9 @@ def value_decrease(
     leaf_variance: NDArray[np.float64],
     n_features: int,
 ) -> NDArray[np.float64]: ...
+
+# ---- randomness that nobody can foresee ------------------------------------------
+
+class ChaCha20:
+    def __init__(self, key: bytes, nonce: bytes, *, counter: int = 0) -> None: ...
+    def read(self, n_bytes: int) -> bytes: ...

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Differential privacy: randomness, mechanisms, and what they cost.
+
+The mechanisms are in `mechanisms`, their scores in `sensitivity`.
+"""
+
+from mrforest.privacy.accountant import Accountant, BudgetExceeded, Charge, Cost
+from mrforest.privacy.conversion import epsilon_to_zcdp, zcdp_to_epsilon
+from mrforest.privacy.ledger import Ledger, split_budget
+from mrforest.privacy.public import PrivacyLeakWarning
+from mrforest.privacy.release import Item, Parallel, Sequential
+
+__all__ = [
+    "Accountant",
+    "BudgetExceeded",
+    "Charge",
+    "Cost",
+    "Item",
+    "Ledger",
+    "Parallel",
+    "PrivacyLeakWarning",
+    "Sequential",
+    "epsilon_to_zcdp",
+    "split_budget",
+    "zcdp_to_epsilon",
+]

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Public information about a table: bounds, lists of categories, classes.
+
+A private forest reads nothing but this and the rows it pays for. What is not given must
+not be read from the data: that voids the guarantee.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from mrforest.privacy.grid import MAX_CATEGORIES, Numeric
+
+Feature = Numeric | tuple[Any, ...]
+
+
+class PrivacyLeakWarning(UserWarning):
+    """Something was read from the data that should have been public."""
+
+
+def read_categories(
+    categories: Any, names: Sequence[str] | None, n_features: int
+) -> dict[int, tuple[Any, ...]]:
+    """Return the list of categories of each categorical feature.
+
+    Parameters
+    ----------
+    categories : mapping or None
+        Column (name or position) to the list of its categories.
+    names : sequence of str or None
+        Names of the columns, if the table has them.
+    n_features : int
+
+    Examples
+    --------
+    >>> read_categories({"sex": ["f", "m"]}, ["age", "sex"], 2)
+    {1: ('f', 'm')}
+    """
+    if categories is None:
+        return {}
+    if not isinstance(categories, Mapping):
+        raise ValueError(
+            f"categories={categories!r} must map columns to lists of categories, such "
+            "as {'colour': ['red', 'green']} or {3: [0, 1, 2]}"
+        )
+    found = {}
+    for column, values in categories.items():
+        place = position_of(column, names, n_features, "categories")
+        if isinstance(values, str) or not np.iterable(values):
+            raise ValueError(
+                f"categories: {values!r} of column {column!r} must be a list"
+            )
+        listed = tuple(values)
+        if not 1 <= len(set(listed)) == len(listed) <= MAX_CATEGORIES:
+            raise ValueError(
+                f"categories of column {column!r} must be 1 to {MAX_CATEGORIES} "
+                f"different values; {len(listed)} are given, {len(set(listed))} "
+                "different ones"
+            )
+        found[place] = listed
+    return found
+
+
+def position_of(
+    column: Any, names: Sequence[str] | None, n_features: int, parameter: str
+) -> int:
+    """Return the position of a column that is given by name or position."""
+    if isinstance(column, Integral) and not isinstance(column, bool):
+        if 0 <= int(column) < n_features:
+            return int(column)
+    elif names is not None and column in names:
+        return list(names).index(column)
+    known = f"names {list(names)}" if names is not None else "no names"
+    raise ValueError(
+        f"{parameter}: X has no column {column!r}; it has {n_features} columns and "
+        f"{known}"
+    )
+
+
+def read_bounds(
+    bounds: Any,
+    names: Sequence[str] | None,
+    n_features: int,
+    without: Sequence[int] = (),
+) -> dict[int, Numeric]:
+    """Return the bounds of the numeric features.
+
+    Parameters
+    ----------
+    bounds : pair, sequence of pairs or mapping
+        One pair (low, high) for all numeric features; a pair for each feature, None for
+        the categorical ones; or column (name or position) to its pair. A pair of
+        integers (not floats) says that the feature takes whole numbers only.
+    names, n_features
+        Of the table.
+    without : sequence of int
+        Features that are categorical.
+
+    Examples
+    --------
+    >>> read_bounds([(0, 120), (0.0, 1.0)], None, 2)[0]
+    Numeric(low=0, high=120, is_whole=True)
+    """
+    numeric = [j for j in range(n_features) if j not in set(without)]
+    if isinstance(bounds, Mapping):
+        pairs = {
+            position_of(column, names, n_features, "bounds"): pair
+            for column, pair in bounds.items()
+        }
+    elif len(bounds) == 2 and all(isinstance(b, Real) for b in bounds):
+        pairs = dict.fromkeys(numeric, bounds)
+    elif len(bounds) == n_features:
+        pairs = {j: bounds[j] for j in numeric}
+    else:
+        raise ValueError(
+            f"bounds has {len(bounds)} entries; it must be one pair (low, high), or a "
+            f"pair for each of the {n_features} columns of X, or a mapping"
+        )
+    if missing := [j for j in numeric if pairs.get(j) is None]:
+        label = missing if names is None else [names[j] for j in missing]
+        raise ValueError(f"bounds: there are none for the numeric columns {label}")
+    return {j: read_pair(pairs[j], j if names is None else names[j]) for j in numeric}
+
+
+def read_pair(pair: Any, label: Any) -> Numeric:
+    """Check the bounds of one feature."""
+    try:
+        low, high = pair
+        is_whole = all(isinstance(b, Integral) for b in (low, high))
+        if is_whole:
+            low, high = int(low), int(high)
+        else:
+            low, high = float(low), float(high)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"bounds of column {label!r} are {pair!r}; they must be two numbers"
+        ) from error
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        raise ValueError(
+            f"bounds of column {label!r} are {pair!r}; they must be finite, the lower "
+            "one first"
+        )
+    if not math.isfinite(float(high) - float(low)):
+        raise ValueError(f"bounds of column {label!r} are {pair!r}: too far apart")
+    return Numeric(low, high, is_whole)

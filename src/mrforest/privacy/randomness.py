@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Uniform random bits: from the entropy of the system, or from a seed for tests."""
+
+from __future__ import annotations
+
+import os
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mrforest._core import ChaCha20
+
+# A key is used for one stream only, so its nonce may be anything.
+NONCE = bytes(12)
+
+
+class RandomBits:
+    """A stream of independent fair bits.
+
+    It cannot be copied or pickled, for whoever has a copy knows the noise. A process
+    forked from this one draws a new secure key of its own.
+
+    Parameters
+    ----------
+    key : bytes of length 32 or None
+        None: a key from the operating system, that nobody knows. What is drawn with
+        any other key is not private.
+
+    Examples
+    --------
+    >>> random = RandomBits.seeded(7)
+    >>> random.bits(8), random.below(6)
+    (194, 4)
+    >>> RandomBits.secure()
+    RandomBits.secure()
+    """
+
+    def __init__(self, key: bytes | None = None) -> None:
+        self._is_secure = key is None
+        self._process = os.getpid()
+        self._stream = ChaCha20(os.urandom(32) if key is None else key, NONCE)
+
+    @classmethod
+    def secure(cls) -> RandomBits:
+        """Bits that nobody can foresee."""
+        return cls()
+
+    @classmethod
+    def seeded(cls, seed: int, *path: int) -> RandomBits:
+        """Bits that depend on the seed and the path only, and so are not private.
+
+        Parameters
+        ----------
+        seed : int
+            Not negative.
+        *path : int
+            Not negative; another path is another stream.
+        """
+        for name, number in [("seed", seed), *(("path", step) for step in path)]:
+            if number < 0:
+                raise ValueError(f"{name}={number} must not be negative")
+        words = np.random.SeedSequence(seed, spawn_key=path).generate_state(8)
+        return cls(words.astype("<u4").tobytes())
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether the key came from the operating system."""
+        return self._is_secure
+
+    def bits(self, n: int) -> int:
+        """Draw a whole number, uniform in [0, 2**n)."""
+        if n < 0:
+            raise ValueError(f"n={n} must not be negative")
+        n_bytes = (n + 7) // 8
+        return int.from_bytes(self._read(n_bytes), "little") >> (8 * n_bytes - n)
+
+    def below(self, n: int) -> int:
+        """Draw a whole number, uniform in [0, n)."""
+        if n < 1:
+            raise ValueError(f"n={n} must be at least 1")
+        n_bits = (n - 1).bit_length()
+        while True:
+            drawn = self.bits(n_bits)
+            if drawn < n:
+                return drawn
+
+    def words(self, n: int) -> NDArray[np.uint64]:
+        """Draw n whole numbers, each uniform in [0, 2**64)."""
+        if n < 0:
+            raise ValueError(f"n={n} must not be negative")
+        return np.frombuffer(self._read(8 * n), dtype="<u8").astype(np.uint64)
+
+    def _read(self, n_bytes: int) -> bytes:
+        if self._is_secure and self._process != os.getpid():
+            # Forked: with the key of the parent both would draw the same noise.
+            self._process = os.getpid()
+            self._stream = ChaCha20(os.urandom(32), NONCE)
+        return self._stream.read(n_bytes)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "RandomBits cannot be copied or pickled: the copy would draw the same bits"
+        )
+
+    def __repr__(self) -> str:
+        return f"RandomBits.{'secure()' if self._is_secure else 'seeded(...)'}"
