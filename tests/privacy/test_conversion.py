@@ -114,8 +114,12 @@ def test_extremes(rho, delta):
     epsilon = zcdp_to_epsilon(rho, delta)
     assert 0 <= epsilon < math.inf
     closed = rho + 2 * math.sqrt(rho) * math.sqrt(-math.log(delta))
-    # 80 digits leave a little that small numbers feel.
+    # 80 digits leave a little that small numbers feel, on the safe side.
     assert epsilon <= closed * (1 + 1e-12) + 1e-60
+    with localcontext() as context:
+        context.prec = 800
+        bound = log_of_bound(rho, epsilon, best_order(rho, delta))
+        assert bound <= Decimal(delta).ln()
 
 
 def test_limits():
