@@ -46,97 +46,104 @@ cdef void count_rows_of(
                 cell[at((slot[j] + code[features[j]]) * n_columns, size)] += count
 
 
-cdef void count_column_of(
-    const code_t* codes, const int32_t* rows, Py_ssize_t n, const int64_t* what,
-    const int64_t* mass, Py_ssize_t n_columns, bint has_moments, count_t* counts
+# What the counting of columns is told of the rows: their numbers, and of each its class and mass,
+# or its moment and mass.
+cdef struct Counted:
+    const int32_t* rows
+    Py_ssize_t n
+    const int64_t* what
+    const int64_t* mass
+
+
+cdef void count_one_of(
+    const Table* table, const code_t* codes, Counted points, int64_t slot, Py_ssize_t size,
+    count_t* counts
 ) noexcept nogil:
     """One pass over the codes of one feature, which lie in one column."""
-    cdef Py_ssize_t i
-    cdef count_t* cell
-    for i in range(n):
-        cell = counts + codes[rows[i]] * n_columns
-        if has_moments:
-            cell[0] += <count_t> mass[i]
-            cell[1] += <count_t> what[i]
+    cdef Py_ssize_t i, first
+    for i in range(points.n):
+        first = (slot + codes[at(points.rows[i], table.n_rows)]) * table.n_columns
+        if table.moment is NULL:
+            counts[at(first + points.what[i], size)] += <count_t> points.mass[i]
         else:
-            cell[what[i]] += <count_t> mass[i]
-
-
-cdef void count_four_of(
-    const code_t* codes0, const code_t* codes1, const code_t* codes2, const code_t* codes3,
-    const int32_t* rows, Py_ssize_t n, const int64_t* what, const int64_t* mass,
-    Py_ssize_t n_columns, count_t* counts0, count_t* counts1, count_t* counts2, count_t* counts3
-) noexcept nogil:
-    """The classes of four features at once.
-
-    Points that follow each other often meet in one cell, and the second has to wait until the
-    first is written; the cells of the other features do not.
-    """
-    cdef Py_ssize_t i, row, column
-    cdef count_t count
-    for i in range(n):
-        row = rows[i]
-        column = what[i]
-        count = <count_t> mass[i]
-        counts0[codes0[row] * n_columns + column] += count
-        counts1[codes1[row] * n_columns + column] += count
-        counts2[codes2[row] * n_columns + column] += count
-        counts3[codes3[row] * n_columns + column] += count
+            counts[at(first, size)] += <count_t> points.mass[i]
+            counts[at(first + 1, size)] += <count_t> points.what[i]
 
 
 cdef void count_two_of(
-    const code_t* codes0, const code_t* codes1, const int32_t* rows, Py_ssize_t n,
-    const int64_t* what, const int64_t* mass, Py_ssize_t n_columns, count_t* counts0,
-    count_t* counts1
+    const Table* table, const code_t* codes0, const code_t* codes1, Counted points,
+    const int64_t* slot, Py_ssize_t size, count_t* counts
 ) noexcept nogil:
-    """The same of two."""
-    cdef Py_ssize_t i, row, column
+    """The classes of two features at once.
+
+    Points that follow each other often meet in one cell, and the second has to wait until the
+    first is written; the cells of other features do not.
+    """
+    cdef Py_ssize_t i, row, column, n_columns = table.n_columns
+    cdef int64_t slot0 = slot[0], slot1 = slot[1]
     cdef count_t count
-    for i in range(n):
-        row = rows[i]
-        column = what[i]
-        count = <count_t> mass[i]
-        counts0[codes0[row] * n_columns + column] += count
-        counts1[codes1[row] * n_columns + column] += count
+    for i in range(points.n):
+        row = at(points.rows[i], table.n_rows)
+        column = points.what[i]
+        count = <count_t> points.mass[i]
+        counts[at((slot0 + codes0[row]) * n_columns + column, size)] += count
+        counts[at((slot1 + codes1[row]) * n_columns + column, size)] += count
+
+
+cdef void count_four_of(
+    const Table* table, const code_t* codes0, const code_t* codes1, const code_t* codes2,
+    const code_t* codes3, Counted points, const int64_t* slot, Py_ssize_t size, count_t* counts
+) noexcept nogil:
+    """The classes of four."""
+    cdef Py_ssize_t i, row, column, n_columns = table.n_columns
+    cdef int64_t slot0 = slot[0], slot1 = slot[1], slot2 = slot[2], slot3 = slot[3]
+    cdef count_t count
+    for i in range(points.n):
+        row = at(points.rows[i], table.n_rows)
+        column = points.what[i]
+        count = <count_t> points.mass[i]
+        counts[at((slot0 + codes0[row]) * n_columns + column, size)] += count
+        counts[at((slot1 + codes1[row]) * n_columns + column, size)] += count
+        counts[at((slot2 + codes2[row]) * n_columns + column, size)] += count
+        counts[at((slot3 + codes3[row]) * n_columns + column, size)] += count
 
 
 cdef void count_by_column_of(
-    const Table* table, const code_t* codes, const int32_t* rows, Py_ssize_t n, Selection chosen,
-    const int64_t* what, const int64_t* mass, count_t* counts
+    const Table* table, const code_t* codes, Counted points, Selection chosen, count_t* counts
 ) noexcept nogil:
-    cdef Py_ssize_t j = 0, n_rows = table.n_rows, n_columns = table.n_columns
-    cdef const int32_t* features = chosen.features
-    cdef const int64_t* slot = chosen.slot
+    cdef Py_ssize_t j = 0, n_rows = table.n_rows
+    cdef Py_ssize_t size = chosen.slot[chosen.n] * table.n_columns
+    cdef const int32_t* f = chosen.features
     if table.moment is NULL:
         while j + 4 <= chosen.n:
             count_four_of(
-                codes + features[j] * n_rows, codes + features[j + 1] * n_rows,
-                codes + features[j + 2] * n_rows, codes + features[j + 3] * n_rows,
-                rows, n, what, mass, n_columns, counts + slot[j] * n_columns,
-                counts + slot[j + 1] * n_columns, counts + slot[j + 2] * n_columns,
-                counts + slot[j + 3] * n_columns)
+                table, codes + f[j] * n_rows, codes + f[j + 1] * n_rows,
+                codes + f[j + 2] * n_rows, codes + f[j + 3] * n_rows, points,
+                chosen.slot + j, size, counts)
             j += 4
         if j + 2 <= chosen.n:
             count_two_of(
-                codes + features[j] * n_rows, codes + features[j + 1] * n_rows, rows, n, what,
-                mass, n_columns, counts + slot[j] * n_columns, counts + slot[j + 1] * n_columns)
+                table, codes + f[j] * n_rows, codes + f[j + 1] * n_rows, points,
+                chosen.slot + j, size, counts)
             j += 2
     for j in range(j, chosen.n):
-        count_column_of(
-            codes + features[j] * n_rows, rows, n, what, mass, n_columns,
-            table.moment is not NULL, counts + slot[j] * n_columns)
+        count_one_of(table, codes + f[j] * n_rows, points, chosen.slot[j], size, counts)
 
 
 cdef void count_all_of(
     const Table* table, const code_t* codes, const int32_t* rows, Py_ssize_t n, Selection chosen,
     const int64_t* what, const int64_t* mass, count_t* counts
 ) noexcept nogil:
+    cdef Counted points
     memset(counts, 0, chosen.slot[chosen.n] * table.n_columns * sizeof(count_t))
     if chosen.features is NULL or table.by_column is NULL:
         count_rows_of(table, codes, rows, n, chosen, counts)
     else:
-        count_by_column_of(
-            table, <const code_t*> table.by_column, rows, n, chosen, what, mass, counts)
+        points.rows = rows
+        points.n = n
+        points.what = what
+        points.mass = mass
+        count_by_column_of(table, <const code_t*> table.by_column, points, chosen, counts)
 
 
 cdef void count_columns(
