@@ -18,6 +18,7 @@ from mrforest.forests.multinomial import (
     MultinomialForestClassifier,
     MultinomialForestRegressor,
 )
+from mrforest.forests.private import PrivateForestClassifier, PrivateForestRegressor
 
 __all__ = [
     "BernoulliForestClassifier",
@@ -32,6 +33,8 @@ __all__ = [
     "DenilForestRegressor",
     "MultinomialForestClassifier",
     "MultinomialForestRegressor",
+    "PrivateForestClassifier",
+    "PrivateForestRegressor",
     "PurelyRandomForestClassifier",
     "__version__",
 ]

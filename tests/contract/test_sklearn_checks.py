@@ -10,11 +10,21 @@ from mrforest import (
     ComparisonForestClassifier,
     CompletelyRandomForestClassifier,
     MultinomialForestClassifier,
+    PrivateForestClassifier,
 )
+
+
+def as_it_is(name):
+    """Private forests refuse to guess what is public; each check has other classes."""
+    forest = getattr(mrforest, name)
+    if name.startswith("Private"):
+        return forest(50.0, bounds=(-100.0, 100.0), on_missing_public="warn")
+    return forest()
+
 
 # Every forest as it is, and those options that lead to other code.
 FORESTS = [
-    *(getattr(mrforest, name)() for name in mrforest.__all__ if "Forest" in name),
+    *(as_it_is(name) for name in mrforest.__all__ if "Forest" in name),
     MultinomialForestClassifier(voting="soft", leaf_rule="floor", criterion="entropy"),
     BreimanForestClassifier(oob_score=True, leaf_rule="stop", voting="hard"),
     CompletelyRandomForestClassifier(cuts="range"),
@@ -24,18 +34,29 @@ FORESTS = [
     ComparisonForestClassifier(supervised=True),
     ComparisonForestClassifier(metric="manhattan", n_estimators=10),
     ComparisonForestClassifier(metric="precomputed", leaf_rule="floor"),
+    PrivateForestClassifier(
+        50.0,
+        delta=1e-6,
+        bounds=(-100.0, 100.0),
+        leaf="counts",
+        honest=True,
+        n_estimators=2,
+        on_missing_public="warn",
+    ),
 ]
 
 
 # A row that is in every bag has no out-of-bag estimate: small tables, few trees.
 @pytest.mark.filterwarnings("ignore:.*in the bag of every tree")
+@pytest.mark.filterwarnings("ignore::mrforest.privacy.PrivacyLeakWarning")
 @parametrize_with_checks(FORESTS)
 def test_sklearn_check(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("forest", FORESTS[-8:], ids=str)
+@pytest.mark.parametrize("forest", FORESTS[-9:], ids=str)
 @pytest.mark.filterwarnings("ignore:.*in the bag of every tree")
+@pytest.mark.filterwarnings("ignore::mrforest.privacy.PrivacyLeakWarning")
 def test_the_battery_really_runs(forest):
     """A battery that skips everything is green, too."""
     results = check_estimator(forest, on_skip=None, on_fail="raise")

@@ -144,13 +144,14 @@ def test_a_large_budget_takes_the_best():
     rows = np.arange(5, dtype=np.int32)
     random = RandomBits.seeded(0)
     for _ in range(20):
-        waiting, right = [mechanism.draw(rows, 2, random)], 0
+        waiting, right = [(mechanism.draw(rows, 2, random), rows)], 0
         while waiting:
-            tree = waiting.pop()
+            tree, part = waiting.pop()
             if isinstance(tree, Leaf):
-                right += int((y[tree.rows] == tree.label).sum())
+                right += int((y[part] == tree.label).sum())
             else:
-                waiting += [tree.left, tree.right]
+                parts = mechanism.part(part, tree.feature, tree.code)
+                waiting += zip((tree.left, tree.right), parts, strict=True)
         assert right == 5
 
 

@@ -15,7 +15,12 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.utils import assert_all_finite, check_array, check_consistent_length
+from sklearn.utils import (
+    assert_all_finite,
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+)
 from sklearn.utils.validation import validate_data
 
 MAX_CATEGORIES = 65_535  # binning codes them in 16 bits, beside the missing bin
@@ -113,12 +118,7 @@ def read_fit(
     y : ndarray of shape (n_samples,)
     schema : Schema
     """
-    if y is None:
-        raise ValueError("fit requires y to be passed, but the target y is None.")
-    labels = nw.from_native(y, series_only=True, pass_through=True)
-    if isinstance(labels, nw.Series) and (n_missing := labels.null_count()):
-        # Said here, because scikit-learn stumbles over pandas' NA.
-        raise ValueError(f"Input y contains NaN: {n_missing} labels are missing.")
+    _refuse_missing(y)
     frame = _as_frame(X)
     if frame is None:
         X, y = validate_data(estimator, X, y, **_checks(allow_missing))
@@ -136,6 +136,32 @@ def read_fit(
         estimator, X if frame is None else frame, mask, allow_missing=allow_missing
     )
     return matrix, y, schema
+
+
+def read_target(y: Any) -> np.ndarray:
+    """Validate the target alone; of any type, without missing values.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+    """
+    _refuse_missing(y)
+    target: np.ndarray = column_or_1d(y, warn=True)
+    assert_all_finite(target, input_name="y")
+    return target
+
+
+def _refuse_missing(y: Any) -> None:
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None.")
+    labels = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(labels, nw.Series) and (n_missing := labels.null_count()):
+        # Said here, because scikit-learn stumbles over pandas' NA.
+        raise ValueError(f"Input y contains NaN: {n_missing} labels are missing.")
 
 
 def read_predict(
@@ -177,6 +203,34 @@ def read_predict(
         rows: np.ndarray = X
         return rows
     return _read(estimator, X, mask, schema, allow_missing=allow_missing)[0]
+
+
+def read_columns(estimator: Any, X: Any) -> list[int]:
+    """Set the names and number of features from a table whose values are not read.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        Gets `n_features_in_` and, if X has string names, `feature_names_in_`.
+    X : array-like or data frame of shape (n_samples, n_features)
+
+    Returns
+    -------
+    list of int
+        The columns that a frame does not hold as numbers.
+    """
+    frame = _as_frame(X)
+    if frame is None:
+        # Only what is a table tells its columns without being read.
+        is_table = len(getattr(X, "shape", ())) == 2
+        validate_data(estimator, X, skip_check_array=is_table)
+        return []
+    validate_data(estimator, frame.to_native(), skip_check_array=True)
+    return [
+        j
+        for j, dtype in enumerate(frame.schema.values())
+        if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean))
+    ]
 
 
 def _as_frame(X: Any) -> nw.DataFrame[Any] | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all forests share: fit, warm start, growing, looking inside.
+"""What forests share that are not private: fit, warm start, growing.
 
 A forest is a sampler, a way to grow a tree, and a few options. A subclass says which:
 
@@ -12,21 +12,19 @@ from __future__ import annotations
 
 import math
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from mrforest import _core
 from mrforest._progress import progress_bar
-from mrforest.data.table import Schema, read_fit, read_predict
+from mrforest.data.table import Schema, read_fit
 from mrforest.data.training import (
     MAX_POINTS,
     Classes,
@@ -34,10 +32,10 @@ from mrforest.data.training import (
     TrainingSet,
     prepare,
 )
+from mrforest.forests._fitted import FittedForest
 from mrforest.forests._flat import FlatForest
 from mrforest.forests._sampling import Sampler, seed_from, tree_key
 from mrforest.forests._target import read_sample_weight
-from mrforest.forests._tree import Tree
 from mrforest.forests._validation import CallbackSupportMixin, fit_context
 
 # (table, structure, estimation, key, limits) -> arrays of a tree
@@ -53,15 +51,13 @@ class Batch(NamedTuple):
     digest: bytes | None  # of all rows of the user, if somebody may ask
 
 
-class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
+class BaseForest(CallbackSupportMixin, FittedForest):
     """A forest of trees grown by the compiled engine."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
     # Fitted
-    _forest: Any
     _seed: int
-    _schema: Schema
     _batches: list[Batch]
     _structure_decrease: NDArray[np.float64]
     _exponent: int  # of the targets of a regression
@@ -159,10 +155,6 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
         return read_fit(
             self, X, y, self.categorical_features, allow_missing=self._allows_missing()
         )
-
-    def _allows_missing(self) -> bool:
-        """Whether NaN is a missing value; else it is an error."""
-        return True
 
     def _prepare(
         self,
@@ -303,69 +295,7 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
         if context is not None:
             context.call_on_fit_task_end(estimator=self)
 
-    # ---- rows through the trees -----------------------------------------------------
-
-    def _read(self, X: Any) -> NDArray[np.float64]:
-        check_is_fitted(self)
-        return read_predict(self, X, self._schema, allow_missing=self._allows_missing())
-
-    def apply(self, X: Any) -> NDArray[np.int32]:
-        """Node number of the leaf that each row falls into, in each tree.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_estimators), dtype=int32
-            Nodes are numbered breadth first, the root is 0.
-        """
-        X = self._read(X)
-        nodes: NDArray[np.int32] = self._forest.find_nodes(X, self.n_jobs)
-        return nodes
-
-    def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, NDArray[np.int64]]:
-        """Nodes that each row passes.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        indicator : csr_matrix of shape (n_samples, n_nodes)
-            1 where a row passes a node.
-        n_nodes_ptr : ndarray of shape (n_estimators + 1,)
-            The columns of tree i are ``n_nodes_ptr[i]:n_nodes_ptr[i + 1]``.
-        """
-        X = self._read(X)
-        return self._forest.paths(X, self.n_jobs), self._forest.tree_start
-
     # ---- look inside ----------------------------------------------------------------
-
-    @abstractmethod
-    def _tree(self, flat: Any) -> Tree:
-        """Return a view of a single tree."""
-
-    @property
-    def estimators_(self) -> list[Tree]:
-        """The trees, as views of the forest's arrays that predict by themselves."""
-        check_is_fitted(self)
-        return [self._tree(self._forest[i]) for i in range(len(self._forest))]
-
-    @property
-    def n_leaves_(self) -> NDArray[np.int64]:
-        """Number of leaves of each tree."""
-        check_is_fitted(self)
-        n_leaves: NDArray[np.int64] = np.diff(self._forest.leaf_offset)
-        return n_leaves
-
-    @property
-    def depths_(self) -> NDArray[np.int32]:
-        """Depth of each tree; a tree that is one leaf has 0."""
-        check_is_fitted(self)
-        return np.maximum.reduceat(self._forest.depths(), self._forest.tree_start[:-1])
 
     @property
     def structure_importances_(self) -> NDArray[np.float64]:
@@ -376,14 +306,6 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         return shares_of(self._structure_decrease)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_forest")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._allows_missing()
-        return tags
 
 
 def grow_one(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all forest classifiers share: classes, votes, probabilities, importances."""
+"""What classifiers share that are not private: classes, masses, importances."""
 
 from __future__ import annotations
 
@@ -7,20 +7,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mrforest.data.training import Classes, Numbers, TrainingSet
 from mrforest.forests._base import BaseForest, shares_of
+from mrforest.forests._fitted import FittedClassifier
 from mrforest.forests._flat import ClassForest
 from mrforest.forests._target import read_class_weight, read_classes
-from mrforest.forests._tree import ClassCutTree, ClassTree
 
 
-class BaseForestClassifier(ClassifierMixin, BaseForest):
+class BaseForestClassifier(FittedClassifier, BaseForest):
     """A forest that tells classes."""
-
-    _forest: ClassForest
 
     def _read_target(
         self, y: NDArray[Any], weights: NDArray[np.float64] | None
@@ -53,63 +50,6 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         """Turn what the engine counts into masses."""
         for tree in grown:
             tree["mass"] *= np.float32(training.mass_unit)  # a power of two: exact
-
-    def _tree(self, flat: ClassForest) -> ClassTree:
-        return ClassCutTree(flat, self._schema, self.classes_, self.voting)
-
-    # ---- predict --------------------------------------------------------------------
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class probabilities: shares of votes, or mean shares of the leaves.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            The same bits for any `n_jobs`. Columns are in the order of `classes_`.
-        """
-        scores: NDArray[np.float64] = self._scores(X) / len(self._forest)
-        return scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class; of equal ones the first in `classes_`.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        scores = self._scores(X)
-        labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
-        return labels
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Logarithm of `predict_proba`; -inf where no tree gives a class a chance.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def _scores(self, X: Any) -> NDArray[Any]:
-        if self.voting not in ("hard", "soft"):
-            raise ValueError(f"voting={self.voting!r} must be 'hard' or 'soft'")
-        X = self._read(X)
-        if self.voting == "hard":
-            return self._forest.votes(X, self.n_classes_, self.n_jobs)
-        return self._forest.shares(X, self.n_classes_, self.n_jobs)
 
     # ---- look inside ----------------------------------------------------------------
 

@@ -135,6 +135,75 @@ oob_score_ : float
     Out-of-bag R², if asked for.
 oob_prediction_ : ndarray of shape (n_samples,)
     Out-of-bag predictions, NaN for a row that is in every bag.""",
+    # ---- private forests ------------------------------------------------------------
+    "epsilon": """
+epsilon : float, default=1.0
+    Budget of the fit. inf: no noise, no privacy; the best tree of this kind.""",
+    "delta": """
+delta : float, default=0.0
+    Probability that `epsilon` may fail with. If it is positive, budgets are also added
+    up in zero-concentrated privacy (zCDP), which lets a forest have many trees.""",
+    "bounds": """
+bounds : pair, list of pairs or dict, default=None
+    Smallest and largest value of numeric columns, from public knowledge: one pair for
+    all columns, a pair for each (None for a categorical one), or a mapping from column
+    name or position. Two ints say that a column holds whole numbers only. Values
+    beyond are clipped.""",
+    "categories": """
+categories : dict, default=None
+    From column name or position to the list of its categories, from public knowledge.
+    Columns that are listed here are categorical; all others are numeric. A value that
+    is not in the list is "other".""",
+    "private_n_estimators": """
+n_estimators : int or "auto", default="auto"
+    Number of trees. They share the budget, so "auto" is one tree, but up to 20 if
+    `delta` is positive and there are rows enough.""",
+    "private_max_depth": """
+max_depth : int or "auto", default="auto"
+    Levels of a tree, at most 20. "auto": 2 to 12, the more the larger rows x budget.
+    Never chosen by looking at the rows.""",
+    "honest": """
+honest : bool, default=False
+    Whether one half of the rows shapes the trees and the other tells the leaves, each
+    with the whole budget. Such a forest is consistent, see docs/privacy.md; on a given
+    table it is usually less accurate.""",
+    "neighbours": """
+neighbours : {"add-remove", "replace-one"}, default="add-remove"
+    Tables that are to look alike: with one row more or less, or with one row changed.
+    The second costs twice as much.""",
+    "n_public": """
+n_public : int or None, default=None
+    The number of rows, roughly, if it is public knowledge. None: if an "auto" needs
+    it, it is drawn with noise, for 3% of the budget.""",
+    "accountant": """
+accountant : Accountant or None, default=None
+    A budget that the fit is charged to; None: that of the ``with`` block around, if
+    there is one. A fit that would overspend is refused before it looks at the rows.""",
+    "on_missing_public": """
+on_missing_public : {"raise", "warn"}, default="raise"
+    What to do if public information is not given: refuse to fit; or read it from the
+    rows, with a `PrivacyLeakWarning`, and `epsilon_` is inf.""",
+    "private_random_state": """
+random_state : int, RandomState instance or None, default=None
+    None: the operating system's randomness, and the key is thrown away. Anything else
+    makes the forest reproducible, and so not private: a warning, and `epsilon_` is
+    inf.""",
+    "private_n_jobs": """
+n_jobs : int, default=None
+    Threads, as everywhere in scikit-learn.""",
+    "ledger_": """
+ledger_ : Ledger
+    All that the fit told of the rows, and what each part cost.""",
+    "epsilon_": """
+epsilon_ : float
+    What the fit cost, at most `epsilon`; but for a probability of `delta_`. inf if it
+    is not private.
+delta_ : float
+    The parameter.""",
+    "n_rows_": """
+n_rows_ : int or None
+    The number of rows as the fit knows it: public, noisy (it may be far off, and
+    negative, if epsilon is small), or None if it was not needed.""",
 }
 
 

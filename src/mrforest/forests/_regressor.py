@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all forest regressors share: targets, means, importances."""
+"""What regressors share that are not private: targets, means, importances."""
 
 from __future__ import annotations
 
@@ -7,20 +7,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mrforest.data.training import Classes, Numbers, TrainingSet
 from mrforest.forests._base import BaseForest, shares_of
+from mrforest.forests._fitted import FittedRegressor
 from mrforest.forests._flat import ValueForest
 from mrforest.forests._target import read_numbers
-from mrforest.forests._tree import ValueTree
 
 
-class BaseForestRegressor(RegressorMixin, BaseForest):
+class BaseForestRegressor(FittedRegressor, BaseForest):
     """A forest that tells a number."""
-
-    _forest: ValueForest
 
     def _read_target(
         self, y: NDArray[Any], weights: NDArray[np.float64] | None
@@ -42,25 +39,6 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
             tree["leaf_deviation"] = np.sqrt(tree.pop("leaf_variance")) * unit
             tree["leaf_mass"] = mass * training.mass_unit
         return ValueForest.join([ValueForest.from_tree(tree) for tree in grown])
-
-    def _tree(self, flat: ValueForest) -> ValueTree:
-        return ValueTree(flat, self._schema)
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Mean over the trees of the means of the leaves.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The same bits for any `n_jobs`.
-        """
-        X = self._read(X)
-        means: NDArray[np.float64] = self._forest.values(X, self.n_jobs)
-        return means / len(self._forest)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

@@ -239,17 +239,38 @@ and the budget of epsilon=1.0, delta=0.0 has 0.25 left
         BudgetExceeded
             If the budget has not so much left.
         """
-        price = _cost_of(cost)
-        charge = Charge(**asdict(price), what=what, when=datetime.now(UTC).isoformat())
+        charge = Charge(
+            **asdict(_cost_of(cost)), what=what, when=datetime.now(UTC).isoformat()
+        )
         with self._held() as charges:
             if composed([*charges, charge], self.delta) <= self.epsilon:
                 self._keep((*charges, charge))
                 return charge
+        raise self._refusal(cost, what)
+
+    def check(self, cost: Ledger | Cost | float, what: str) -> None:
+        """Refuse a cost that the budget has not left, without charging it.
+
+        Parameters
+        ----------
+        cost, what
+            As in `charge`.
+
+        Raises
+        ------
+        BudgetExceeded
+            If the budget has not so much left now.
+        """
+        if composed([*self.charges, _cost_of(cost)], self.delta) > self.epsilon:
+            raise self._refusal(cost, what)
+
+    def _refusal(self, cost: Ledger | Cost | float, what: str) -> BudgetExceeded:
+        price = _cost_of(cost)
         reasons = cost.reasons if isinstance(cost, Ledger) else ()
         told = "".join(f" (not private: {reason})" for reason in reasons)
         if price.delta:
             told += f", delta={price.delta!r}"
-        raise BudgetExceeded(
+        return BudgetExceeded(
             f"{what!r} costs epsilon={price.epsilon!r}{told} and the budget of "
             f"epsilon={self.epsilon!r}, delta={self.delta!r} has {self.remaining!r} "
             "left"

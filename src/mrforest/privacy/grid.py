@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-N_UNIFORM = 16  # cells of the uniform grid
+N_UNIFORM = 32  # cells of the uniform grid
 N_DYADIC = 11  # the finest dyadic edge is this many halvings away from a bound
 DYADIC_SHARE = 10  # a uniform edge weighs as much as so many dyadic ones
 MOST_WHOLE = 16  # a range of whole numbers this long is cut between all of them
@@ -111,6 +111,25 @@ class Grid:
             slot=np.cumsum([0, *n_codes], dtype=np.int32),
             is_categorical=np.array([not isinstance(f, Numeric) for f in features]),
             measure=np.concatenate(measures),
+        )
+
+    def only(self, features: NDArray[np.intp]) -> Grid:
+        """Return the grid of some of the features."""
+
+        def joined(array: NDArray[Any], start: NDArray[Any]) -> NDArray[Any]:
+            return np.concatenate(
+                [array[:0], *(array[start[j] : start[j + 1]] for j in features)]
+            )
+
+        n_cuts = np.diff(self.cuts_start)[features]
+        n_codes = self.n_codes[features]
+        return Grid(
+            cuts=joined(self.cuts, self.cuts_start),
+            cuts_start=np.cumsum([0, *n_cuts]),
+            n_codes=n_codes,
+            slot=np.cumsum([0, *n_codes], dtype=np.int32),
+            is_categorical=self.is_categorical[features],
+            measure=joined(self.measure, self.slot),
         )
 
     @property

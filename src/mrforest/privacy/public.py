@@ -9,18 +9,80 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mrforest.privacy.grid import MAX_CATEGORIES, Numeric
+from mrforest.data.binning import Binning
+from mrforest.data.table import Schema
+from mrforest.privacy.grid import MAX_CATEGORIES, Grid, Numeric
 
 Feature = Numeric | tuple[Any, ...]
 
 
 class PrivacyLeakWarning(UserWarning):
     """Something was read from the data that should have been public."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is known of the columns of a table.
+
+    Attributes
+    ----------
+    features : tuple of (Numeric or tuple)
+        Bounds, or categories, of each column.
+    names : tuple of str or None
+    """
+
+    features: tuple[Feature, ...]
+    names: tuple[str, ...] | None
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The candidate splits."""
+        return Grid.of(self.features)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """What a table is read by; categories that are not listed become NaN."""
+        return Schema(
+            tuple(
+                None if isinstance(feature, Numeric) else as_array(feature)
+                for feature in self.features
+            ),
+            self.names,
+        )
+
+    def encode(self, X: NDArray[np.float64]) -> NDArray[np.uint8]:
+        """Codes on the grid of a table read by the schema.
+
+        A number beyond a bound has the code of the bound. What is missing has the
+        first code of a numeric column, and that of "other" in a categorical one.
+        """
+        grid = self.grid
+        # A missing value gets the code n_bins.
+        n_bins = grid.n_codes - grid.is_categorical.astype(np.int32)
+        binning = Binning(grid.cuts, grid.cuts_start, n_bins, grid.is_categorical)
+        codes = binning.encode(X).astype(np.uint8, copy=False)
+        numeric = ~grid.is_categorical
+        codes[:, numeric] = np.where(
+            codes[:, numeric] == n_bins[numeric], 0, codes[:, numeric]
+        )
+        return codes
+
+
+def as_array(values: tuple[Any, ...]) -> NDArray[Any]:
+    """Return categories as an array: of numbers, or of whatever they are."""
+    if all(isinstance(value, Number | np.bool_) for value in values):
+        return np.array(values)
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
 
 
 def read_categories(
@@ -124,11 +186,12 @@ def read_bounds(
     if missing := [j for j in numeric if pairs.get(j) is None]:
         label = missing if names is None else [names[j] for j in missing]
         raise ValueError(f"bounds: there are none for the numeric columns {label}")
-    return {j: read_pair(pairs[j], j if names is None else names[j]) for j in numeric}
+    labels = range(n_features) if names is None else names
+    return {j: read_pair(pairs[j], f"bounds of column {labels[j]!r}") for j in numeric}
 
 
-def read_pair(pair: Any, label: Any) -> Numeric:
-    """Check the bounds of one feature."""
+def read_pair(pair: Any, what: str) -> Numeric:
+    """Check the bounds of one feature, or of the target."""
     try:
         low, high = pair
         is_whole = all(isinstance(b, Integral) for b in (low, high))
@@ -137,14 +200,9 @@ def read_pair(pair: Any, label: Any) -> Numeric:
         else:
             low, high = float(low), float(high)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"bounds of column {label!r} are {pair!r}; they must be two numbers"
-        ) from error
+        raise ValueError(f"{what}: {pair!r} must be two numbers") from error
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
-        raise ValueError(
-            f"bounds of column {label!r} are {pair!r}; they must be finite, the lower "
-            "one first"
-        )
+        raise ValueError(f"{what}: {pair!r} must be finite, the lower one first")
     if not math.isfinite(float(high) - float(low)):
-        raise ValueError(f"bounds of column {label!r} are {pair!r}: too far apart")
+        raise ValueError(f"{what}: {pair!r} are too far apart")
     return Numeric(low, high, is_whole)

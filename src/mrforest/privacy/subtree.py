@@ -35,10 +35,10 @@ GUARD_DIGITS = 25  # sums of 10^12 terms lose 12 digits, large powers another 12
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf of a drawn subtree: its rows, and its label if labels are drawn."""
+    """A leaf of a drawn subtree: its label, or its noisy counts, or neither yet."""
 
-    rows: NDArray[np.int32]
     label: int | None
+    counts: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class SubtreeMechanism:
     ) -> Split | Leaf:
         """Draw a subtree of a region."""
         if depth == 0 or self.grid.n_candidates == 0:
-            return Leaf(rows, self.draw_label(rows, random))
+            return Leaf(self.draw_label(rows, random))
         choices = self.choices(rows, depth)
         measures = np.array([float(m) for m in self.measures(choices)])
         weights = measures * choices.mantissa * self.powers_below(choices.exponent)

@@ -1,0 +1,431 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What private forests share: public information, budgets, drawing, what is kept.
+
+A fit goes through these steps, and an error in one leaves the budget as it is before
+the fourth:
+
+    parameters -> public information -> does the accountant allow it? -> rows are read
+    -> the budget is charged -> trees are drawn
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from mrforest import _core
+from mrforest._progress import progress_bar
+from mrforest.data.table import read_columns, read_fit, read_predict, read_target
+from mrforest.forests._fitted import FittedForest
+from mrforest.forests._flat import EQUALITY, MISSING_LEFT
+from mrforest.forests._sampling import seed_from
+from mrforest.forests._validation import (
+    AT_LEAST_ONE,
+    Constraints,
+    HasMethods,
+    Interval,
+    StrOptions,
+    fit_context,
+)
+from mrforest.privacy.accountant import Accountant, Cost
+from mrforest.privacy.conversion import epsilon_to_zcdp
+from mrforest.privacy.grid import Grid, Numeric
+from mrforest.privacy.ledger import Ledger
+from mrforest.privacy.mechanisms import Geometric
+from mrforest.privacy.plan import ROWS_SHARE, Budget, Plan, Size, make_plan
+from mrforest.privacy.public import (
+    Columns,
+    PrivacyLeakWarning,
+    read_bounds,
+    read_categories,
+)
+from mrforest.privacy.randomness import RandomBits
+from mrforest.privacy.subtree import Leaf, Split
+from mrforest.privacy.tree import Coded, TreeMechanism
+
+MOST_ROWS = 2**31 - 1
+
+PRIVATE: Constraints = {
+    "epsilon": [Interval(Real, 0, None, closed="right")],
+    "delta": [Interval(Real, 0, 1, closed="left")],
+    "bounds": ["array-like", dict, None],
+    "categories": [dict, None],
+    "n_estimators": [*AT_LEAST_ONE, StrOptions({"auto"})],
+    "max_depth": [Interval(Integral, 1, 20, closed="both"), StrOptions({"auto"})],
+    "honest": ["boolean"],
+    "neighbours": [StrOptions({"add-remove", "replace-one"})],
+    "n_public": [Interval(Integral, 1, MOST_ROWS, closed="both"), None],
+    "accountant": [HasMethods(["check", "charge"]), None],
+    "on_missing_public": [StrOptions({"raise", "warn"})],
+    "random_state": ["random_state"],
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
+}
+
+
+class BasePrivateForest(FittedForest):
+    """A forest drawn by private mechanisms."""
+
+    _parameter_constraints: ClassVar[Constraints]
+
+    # Fitted; all of it is public or paid for.
+    _columns: Columns
+    _plan: Plan
+    _trees: tuple[tuple[NDArray[np.intp], Split | Leaf], ...]  # columns, and the tree
+    ledger_: Ledger
+    epsilon_: float
+    delta_: float
+    n_rows_: int | None
+
+    # ---- what a subclass says -------------------------------------------------------
+
+    @abstractmethod
+    def _missing_target(self) -> str | None:
+        """Say what public information about the target is missing."""
+
+    @abstractmethod
+    def _set_target(self, y: NDArray[Any]) -> None:
+        """Keep public information about the target; read from y what is missing."""
+
+    @abstractmethod
+    def _code_target(self, y: NDArray[Any]) -> tuple[NDArray[np.int32], int, bool]:
+        """Return codes of the target, how many there are, and whether they are cells.
+
+        An error if a value of y is not allowed.
+        """
+
+    @abstractmethod
+    def _leaf(self) -> Any:
+        """Return what is told of leaves, "label" or "counts"."""
+
+    @abstractmethod
+    def _norm(self) -> float:
+        """Return the norm of the score of splits without labels."""
+
+    @abstractmethod
+    def _set_forest(self) -> None:
+        """Lay the drawn trees into flat arrays."""
+
+    # ---- fit ------------------------------------------------------------------------
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Draw the forest.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Numbers beyond their bounds count as the bound, categories that are not
+            listed and missing ones as "other". A missing number goes left everywhere.
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self : estimator
+            The fitted forest.
+        """
+        before = dict(vars(self))
+        try:
+            return self._fit(X, y)
+        except BaseException:
+            # An error, or Ctrl-C, leaves the forest that was there before. What was
+            # charged stays charged.
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit(self, X: Any, y: Any) -> Self:
+        text = read_columns(self, X)
+        names = getattr(self, "feature_names_in_", None)
+        names = None if names is None else tuple(names)
+        categories = read_categories(self.categories, names, self.n_features_in_)
+        missing = self._missing(text, categories, names)
+        seed = None if self.random_state is None else seed_from(self.random_state)
+        reasons = self._reasons(missing, seed)
+        cost = self._cost(reasons)
+        what = f"{type(self).__name__}.fit"
+        accountant = self.accountant or Accountant.current()
+        if accountant is not None:
+            accountant.check(cost, what)
+
+        y = read_target(y)
+        self._columns = self._read_public(X, y, text, categories, names)
+        self._set_target(y)
+        rows = self._read_rows(X, y)
+        if accountant is not None:
+            accountant.charge(cost, what)
+        self._draw(rows, reasons, seed)
+        self._set_forest()
+        return self
+
+    def _missing(
+        self,
+        text: Sequence[int],
+        categories: dict[int, tuple[Any, ...]],
+        names: tuple[str, ...] | None,
+    ) -> list[str]:
+        """Say what public information is missing; an error unless that is allowed."""
+        found = []
+        unlisted = [j for j in text if j not in categories]
+        if unlisted:
+            label = unlisted[0] if names is None else names[unlisted[0]]
+            found.append(
+                f"categories: the column {label!r} does not hold numbers; give the "
+                f"list of its values, categories={{{label!r}: [...], ...}}"
+            )
+        n_numeric = self.n_features_in_ - len({*unlisted, *categories})
+        if self.bounds is None and n_numeric > 0:
+            found.append(
+                f"bounds: give the range of the {n_numeric} numeric columns, "
+                "bounds=(low, high) for all, a list of a pair a column, or a mapping "
+                "{column: (low, high)}"
+            )
+        if (target := self._missing_target()) is not None:
+            found.append(target)
+        if found and self.on_missing_public == "raise":
+            told = "\n- ".join(found)
+            raise ValueError(
+                "A private forest reads nothing from the rows that it does not pay "
+                f"for. What must be known beforehand:\n- {told}\nGive what is public "
+                "knowledge, not what the rows say. on_missing_public='warn' reads it "
+                "from the rows, and then no privacy is promised."
+            )
+        return found
+
+    def _reasons(self, missing: Sequence[str], seed: int | None) -> tuple[str, ...]:
+        """Say why the fit will not be private; warn of it."""
+        reasons = [f"{told.split(':')[0]} read from the rows" for told in missing]
+        if seed is not None:
+            reasons.append("random_state was given: whoever knows it knows the noise")
+        if reasons:
+            warnings.warn(
+                f"The forest is not private: {'; '.join(reasons)}.",
+                PrivacyLeakWarning,
+                stacklevel=5,
+            )
+        return tuple(reasons)
+
+    def _budget(self) -> Budget:
+        """Budget for a row that comes or goes."""
+        epsilon, delta = float(self.epsilon), float(self.delta)
+        rho = epsilon_to_zcdp(epsilon, delta) if delta and epsilon < math.inf else 0.0
+        if self.neighbours == "replace-one":
+            # A row that changes is one that goes and one that comes.
+            return Budget(epsilon / 2, rho / 4)
+        return Budget(epsilon, rho)
+
+    def _cost(self, reasons: Sequence[str]) -> Cost:
+        """Return what the fit will cost at most, whatever it will draw."""
+        budget = self._budget()
+        if reasons:
+            return Cost(math.inf)
+        if budget.rho:
+            return Cost(math.inf, rho=budget.rho)
+        return Cost(budget.epsilon)
+
+    # ---- what is read ---------------------------------------------------------------
+
+    def _read_public(
+        self,
+        X: Any,
+        y: Any,
+        text: Sequence[int],
+        categories: dict[int, tuple[Any, ...]],
+        names: tuple[str, ...] | None,
+    ) -> Columns:
+        """Put bounds and categories together; read from X what is missing."""
+        n_features = self.n_features_in_
+        categorical = {*text, *categories}
+        matrix, found = None, None
+        if set(text) - set(categories) or self.bounds is None:
+            matrix, _, found = read_fit(self, X, y, sorted(categorical))
+        for j in set(text) - set(categories):
+            assert found is not None
+            values = found.categories[j]
+            assert values is not None
+            categories[j] = tuple(values.tolist())
+        if self.bounds is None:
+            assert matrix is not None
+            bounds = {
+                j: bounds_of(matrix[:, j])
+                for j in range(n_features)
+                if j not in categorical
+            }
+        else:
+            bounds = read_bounds(self.bounds, names, n_features, sorted(categorical))
+        features = [
+            categories[j] if j in categories else bounds[j] for j in range(n_features)
+        ]
+        return Columns(tuple(features), names)
+
+    def _read_rows(self, X: Any, y: NDArray[Any]) -> Coded:
+        """Read the rows; an error if anything is wrong with them."""
+        matrix = read_predict(self, X, self._columns.schema)
+        codes, n_classes, is_cells = self._code_target(y)
+        check_consistent_length(matrix, codes)
+        grid = self._columns.grid
+        return Coded(self._columns.encode(matrix), codes, n_classes, grid, is_cells)
+
+    # ---- what is drawn --------------------------------------------------------------
+
+    def _draw(self, rows: Coded, reasons: tuple[str, ...], seed: int | None) -> None:
+        budget = self._budget()
+        self.n_rows_, rows_epsilon = self.n_public, 0.0
+        if self.n_public is None and "auto" in (self.n_estimators, self.max_depth):
+            rows_epsilon = budget.share(ROWS_SHARE)
+            noisy = Geometric(rows_epsilon).draw([len(rows.y)], self._random(seed, 0))
+            self.n_rows_ = int(noisy[0])
+        size = Size(len(rows.grid.n_codes), rows.grid.n_candidates, rows.n_classes)
+        self._plan = make_plan(
+            budget,
+            size,
+            self.n_rows_,
+            rows_epsilon=rows_epsilon,
+            leaf=self._leaf(),
+            honest=self.honest,
+            n_trees=self.n_estimators,
+            depth=self.max_depth,
+        )
+        if not size.is_joint:
+            warnings.warn(
+                f"{size.n_features} features with {size.n_candidates} candidate splits "
+                "are too many to draw two levels of a tree at once; they are drawn "
+                "one by one, which costs accuracy. Fewer columns, or fewer "
+                "categories, would be drawn better.",
+                stacklevel=5,
+            )
+        self._trees = self._draw_trees(rows, seed)
+        self._schema = self._columns.schema
+        ledger = Ledger(self._plan.release, reasons)
+        if self.neighbours == "replace-one":
+            ledger = ledger.replace_one
+        self.ledger_, self.delta_ = ledger, float(self.delta)
+        self.epsilon_ = ledger.epsilon_at(self.delta_)
+        if self.epsilon_ > self.epsilon and not reasons:
+            raise AssertionError(
+                f"the ledger's total {self.epsilon_} is above epsilon={self.epsilon}"
+            )
+
+    def _random(self, seed: int | None, *path: int) -> RandomBits:
+        return RandomBits.secure() if seed is None else RandomBits.seeded(seed, *path)
+
+    def _draw_trees(
+        self, rows: Coded, seed: int | None
+    ) -> tuple[tuple[NDArray[np.intp], Split | Leaf], ...]:
+        n_trees = self._plan.n_trees
+        # Threads over trees, or over the features of a single one.
+        n_inner = self.n_jobs if n_trees == 1 else 1
+        n_steps = n_trees * self._plan.n_regions
+        with progress_bar("drawing trees", n_steps, visible=self.verbose > 0) as step:
+            return tuple(
+                Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                    delayed(self._draw_tree)(
+                        rows, self._random(seed, 1, tree), n_inner, step
+                    )
+                    for tree in range(n_trees)
+                )
+            )
+
+    def _draw_tree(
+        self,
+        rows: Coded,
+        random: RandomBits,
+        n_jobs: int | None,
+        step: Callable[[], None],
+    ) -> tuple[NDArray[np.intp], Split | Leaf]:
+        columns = draw_columns(self.n_features_in_, self._plan.n_features, random)
+        mechanism = TreeMechanism(
+            rows.only(columns), self._plan, self._norm(), n_jobs=n_jobs
+        )
+        return columns, mechanism.draw(random, step)
+
+    # ---- how likely it was ----------------------------------------------------------
+
+    def log_probability(self, X: Any, y: Any) -> float:
+        """Log of the probability that a fit of these rows gives this very forest.
+
+        All that the fitted forest holds: the noisy number of rows, splits, labels or
+        counts; given which columns each tree looks at, which does not depend on the
+        rows. For audits: whoever computes it needs the rows, and the result tells of
+        them.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        float
+            Not defined for ``honest=True``: a ValueError.
+        """
+        check_is_fitted(self)
+        rows = self._read_rows(X, read_target(y))
+        total = 0.0
+        if self._plan.rows_epsilon:
+            assert self.n_rows_ is not None
+            noise = [self.n_rows_ - len(rows.y)]
+            mechanism = Geometric(self._plan.rows_epsilon)
+            total += float(mechanism.log_probabilities(noise)[0])
+        for columns, tree in self._trees:
+            trees = TreeMechanism(rows.only(columns), self._plan, self._norm())
+            total += trees.log_probability(tree)
+        return total
+
+
+def bounds_of(column: NDArray[np.float64]) -> Numeric:
+    """Read the bounds of a column from its values."""
+    values = column[~np.isnan(column)]
+    if len(values) == 0:
+        return Numeric(0, 0)
+    low, high = float(values.min()), float(values.max())
+    return Numeric(low, high, is_whole=bool((values == np.floor(values)).all()))
+
+
+def draw_columns(n_features: int, n: int, random: RandomBits) -> NDArray[np.intp]:
+    """Draw n of the columns."""
+    columns = list(range(n_features))
+    if n < n_features:
+        for place in range(n):
+            other = place + random.below(n_features - place)
+            columns[place], columns[other] = columns[other], columns[place]
+    return np.sort(np.array(columns[:n], dtype=np.intp))
+
+
+def flat_tree(
+    tree: Split | Leaf, columns: NDArray[np.intp], grid: Grid
+) -> tuple[NDArray[np.void], list[Leaf]]:
+    """Lay out the nodes of a tree breadth first; return its leaves in that order."""
+    waiting: list[Split | Leaf] = [tree]
+    nodes: list[tuple[float, int, int]] = []
+    leaves: list[Leaf] = []
+    for node in waiting:  # grows as it goes
+        if isinstance(node, Leaf):
+            nodes.append((0.0, 0, -1 - len(leaves)))
+            leaves.append(node)
+            continue
+        feature = int(columns[node.feature])
+        nodes.append((*question(grid, feature, node.code), len(waiting)))
+        waiting += [node.left, node.right]
+    return np.array(nodes, dtype=_core.NODE_DTYPE), leaves
+
+
+def question(grid: Grid, feature: int, code: int) -> tuple[float, int]:
+    """Return threshold and flagged feature of a candidate, as rows are sent by it."""
+    if not grid.is_categorical[feature]:
+        threshold = float(grid.cuts[grid.cuts_start[feature] + code])
+        return threshold, feature | int(MISSING_LEFT)
+    if code == grid.n_codes[feature] - 1:
+        # "Other" is NaN, and no category is -1.
+        return -1.0, feature | int(EQUALITY | MISSING_LEFT)
+    return float(code), feature | int(EQUALITY)

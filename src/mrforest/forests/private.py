@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forests that are differentially private."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
+
+from mrforest.forests._docs import describe
+from mrforest.forests._fitted import FittedClassifier, FittedRegressor
+from mrforest.forests._flat import ClassForest, ValueForest
+from mrforest.forests._private import PRIVATE, BasePrivateForest, flat_tree
+from mrforest.forests._target import MAX_CLASSES, read_classes, read_numbers
+from mrforest.forests._validation import Constraints, StrOptions
+from mrforest.privacy.accountant import Accountant
+from mrforest.privacy.leaves import leaf_shares
+from mrforest.privacy.public import read_pair
+
+# Cells of the target of a regression
+N_CELLS = 32
+
+
+@describe
+class PrivateForestClassifier(FittedClassifier, BasePrivateForest):
+    """A forest whose fit is differentially private.
+
+    Whoever sees the fitted forest, or its file, can hardly tell whether a given row was
+    in the table: with any one row more or less, no outcome of a fit is more than
+    exp(epsilon) times likelier or less likely. Trees are drawn, two levels at a time,
+    by exponential mechanisms over whole subtrees and their labels, with candidate
+    splits that come from public bounds alone; see docs/privacy.md.
+
+    Parameters
+    ----------
+    {epsilon}
+    {delta}
+    {bounds}
+    {categories}
+    classes : array-like of shape (n_classes,), default=None
+        All class labels that may occur, from public knowledge. A label of y that is
+        not among them is an error.
+    leaf : {"label", "counts"}, default="label"
+        "label": each leaf tells its class, drawn together with the last splits: the
+        best accuracy; `predict_proba` is 0 or 1 unless there are several trees.
+        "counts": each leaf tells noisy class counts, which are smoothed towards those
+        of its parents: probabilities, and the best ranking.
+    {private_n_estimators}
+    {private_max_depth}
+    {honest}
+    {neighbours}
+    {n_public}
+    {accountant}
+    {on_missing_public}
+    {private_random_state}
+    {private_n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    {classes_}
+    {n_features_in_}
+    {ledger_}
+    {epsilon_}
+    {n_rows_}
+    {estimators_}
+
+    See Also
+    --------
+    mrforest.privacy.Accountant : A budget that several fits share.
+    mrforest.privacy.audit : Check what is promised here.
+
+    Notes
+    -----
+    There are no sample weights: a row that counts twice would cost twice. There are no
+    importances and no out-of-bag score, for nobody has paid for them. Choosing
+    parameters by cross-validation on the same rows is not private.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import train_test_split
+    >>> from mrforest import PrivateForestClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    >>> bounds = [(0.0, high) for high in [
+    ...     30, 40, 200, 2600, 0.2, 0.4, 0.5, 0.3, 0.4, 0.1, 3, 5, 25, 550, 0.05,
+    ...     0.2, 0.4, 0.06, 0.1, 0.03, 40, 50, 260, 4300, 0.3, 1.2, 1.3, 0.3, 0.7, 0.3,
+    ... ]]
+    >>> forest = PrivateForestClassifier(epsilon=1.0, bounds=bounds, classes=[0, 1])
+    >>> forest.fit(X_train, y_train).score(X_test, y_test) > 0.6
+    True
+    >>> forest.epsilon_ <= 1.0
+    True
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **PRIVATE,
+        "classes": ["array-like", None],
+        "leaf": [StrOptions({"label", "counts"})],
+    }
+
+    classes_: NDArray[Any]
+    n_classes_: int
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        delta: float = 0.0,
+        bounds: Any = None,
+        categories: dict[Any, Any] | None = None,
+        classes: ArrayLike | None = None,
+        leaf: Literal["label", "counts"] = "label",
+        n_estimators: int | Literal["auto"] = "auto",
+        max_depth: int | Literal["auto"] = "auto",
+        honest: bool = False,
+        neighbours: Literal["add-remove", "replace-one"] = "add-remove",
+        n_public: int | None = None,
+        accountant: Accountant | None = None,
+        on_missing_public: Literal["raise", "warn"] = "raise",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.categories = categories
+        self.classes = classes
+        self.leaf = leaf
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.honest = honest
+        self.neighbours = neighbours
+        self.n_public = n_public
+        self.accountant = accountant
+        self.on_missing_public = on_missing_public
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _votes(self) -> str:
+        return "soft" if self._plan.leaf == "counts" else "hard"
+
+    def _leaf(self) -> str:
+        return self.leaf
+
+    def _norm(self) -> float:
+        # Smaller norms tell apart shares of minorities, which ranking needs.
+        return 1.5 if self._plan.leaf == "counts" else 3.0
+
+    def _missing_target(self) -> str | None:
+        if self.classes is not None:
+            return None
+        return "classes: give all labels that y may have, classes=[...]"
+
+    def _set_target(self, y: NDArray[Any]) -> None:
+        listed = y if self.classes is None else column_or_1d(np.asarray(self.classes))
+        self.classes_ = np.unique(listed)
+        self.n_classes_ = len(self.classes_)
+        if not 1 <= self.n_classes_ <= MAX_CLASSES:
+            raise ValueError(
+                f"classes lists {self.n_classes_} labels; it must be 1 to {MAX_CLASSES}"
+            )
+        if self.classes is not None and len(listed) != self.n_classes_:
+            raise ValueError(f"classes={self.classes!r} lists a class twice")
+
+    def _code_target(self, y: NDArray[Any]) -> tuple[NDArray[np.int32], int, bool]:
+        labels, codes = read_classes(y)
+        place = {label: i for i, label in enumerate(self.classes_.tolist())}
+        unknown = [label for label in labels.tolist() if label not in place]
+        if unknown:
+            raise ValueError(
+                f"y has the label {unknown[0]!r}, which is not in classes="
+                f"{self.classes_.tolist()}; they must be all that may occur"
+            )
+        table = np.array([place[label] for label in labels.tolist()], dtype=np.int32)
+        return table[codes], self.n_classes_, False
+
+    def _set_forest(self) -> None:
+        self._forest = ClassForest.join([self._flat(*tree) for tree in self._trees])
+
+    def _flat(self, columns: NDArray[np.intp], tree: Any) -> ClassForest:
+        nodes, leaves = flat_tree(tree, columns, self._columns.grid)
+        n_classes = self.n_classes_
+        if self._plan.leaf == "counts":
+            counts = np.array([leaf.counts for leaf in leaves], dtype=np.int64)
+            shares = leaf_shares(nodes["child"], counts, self._noise_variance())
+            classes = np.tile(np.arange(n_classes), len(leaves))
+            labels = shares.argmax(axis=1)
+        else:
+            labels = np.array([leaf.label for leaf in leaves])
+            classes, shares = labels, np.ones((len(leaves), 1))
+        return ClassForest.from_tree(
+            {
+                "nodes": nodes,
+                "leaf_points": np.zeros(len(leaves), dtype=np.uint32),
+                "leaf_label": labels.astype(np.uint16),
+                "mass_start": np.arange(len(leaves) + 1) * shares.shape[1],
+                "mass_class": classes.astype(np.uint16),
+                "mass": shares.ravel().astype(np.float32),
+            }
+        )
+
+    def _noise_variance(self) -> float:
+        """Variance of the noise of a count of a leaf."""
+        if math.isinf(self._plan.leaf_epsilon):
+            return 0.0
+        return 1 / (2 * math.sinh(self._plan.leaf_epsilon / 2) ** 2)
+
+
+@describe
+class PrivateForestRegressor(FittedRegressor, BasePrivateForest):
+    """A forest that predicts numbers and whose fit is differentially private.
+
+    As `PrivateForestClassifier`; the target is clipped to public bounds and laid on a
+    grid of 32 numbers, of which each leaf tells one, drawn together with the last
+    splits. What counts is the squared distance between a row's target and that number.
+
+    Parameters
+    ----------
+    {epsilon}
+    {delta}
+    {bounds}
+    {categories}
+    target_bounds : pair of float, default=None
+        Smallest and largest target, from public knowledge; targets beyond are clipped.
+    {private_n_estimators}
+    {private_max_depth}
+    {honest}
+    {neighbours}
+    {n_public}
+    {accountant}
+    {on_missing_public}
+    {private_random_state}
+    {private_n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    {n_features_in_}
+    {ledger_}
+    {epsilon_}
+    {n_rows_}
+    {estimators_}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from mrforest import PrivateForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = PrivateForestRegressor(
+    ...     epsilon=2.0, bounds=(-0.2, 0.2), target_bounds=(25, 350)
+    ... )
+    >>> forest.fit(X, y).predict(X[:1]).shape
+    (1,)
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **PRIVATE,
+        "target_bounds": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        delta: float = 0.0,
+        bounds: Any = None,
+        categories: dict[Any, Any] | None = None,
+        target_bounds: tuple[float, float] | None = None,
+        n_estimators: int | Literal["auto"] = "auto",
+        max_depth: int | Literal["auto"] = "auto",
+        honest: bool = False,
+        neighbours: Literal["add-remove", "replace-one"] = "add-remove",
+        n_public: int | None = None,
+        accountant: Accountant | None = None,
+        on_missing_public: Literal["raise", "warn"] = "raise",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.categories = categories
+        self.target_bounds = target_bounds
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.honest = honest
+        self.neighbours = neighbours
+        self.n_public = n_public
+        self.accountant = accountant
+        self.on_missing_public = on_missing_public
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _leaf(self) -> str:
+        return "label"
+
+    def _norm(self) -> float:
+        return math.inf
+
+    def _missing_target(self) -> str | None:
+        if self.target_bounds is not None:
+            return None
+        return "target_bounds: give the range of y, target_bounds=(low, high)"
+
+    def _set_target(self, y: NDArray[Any]) -> None:
+        if self.target_bounds is None:
+            numbers = read_numbers(y)
+            self._cells = np.linspace(numbers.min(), numbers.max(), N_CELLS)
+            return
+        pair = read_pair(self.target_bounds, "target_bounds")
+        self._cells = np.linspace(pair.low, pair.high, N_CELLS)
+
+    def _code_target(self, y: NDArray[Any]) -> tuple[NDArray[np.int32], int, bool]:
+        numbers = read_numbers(y)
+        middles = self._cells[:-1] / 2 + self._cells[1:] / 2
+        return np.searchsorted(middles, numbers).astype(np.int32), N_CELLS, True
+
+    def _set_forest(self) -> None:
+        self._forest = ValueForest.join([self._flat(*tree) for tree in self._trees])
+
+    def _flat(self, columns: NDArray[np.intp], tree: Any) -> ValueForest:
+        nodes, leaves = flat_tree(tree, columns, self._columns.grid)
+        nothing = np.zeros(len(leaves))
+        return ValueForest.from_tree(
+            {
+                "nodes": nodes,
+                "leaf_points": np.zeros(len(leaves), dtype=np.uint32),
+                "leaf_value": self._cells[np.array([leaf.label for leaf in leaves])],
+                "leaf_deviation": nothing,
+                "leaf_mass": nothing,
+            }
+        )
