@@ -14,7 +14,7 @@ ASAN    := build/asan/site
 # Tools call each other by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test test-checked test-asan test-long check format bench accuracy forests figures clean
+.PHONY: demo test test-checked test-asan test-long check format bench accuracy forests privacy-bench figures clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built  ## 10-fold cross-validation beside scikit-learn: table and figure
@@ -54,6 +54,9 @@ accuracy: $(VENV)/.built $(VENV)/.tools  ## the paper's 22 datasets (MRFOREST_DA
 
 forests: $(VENV)/.built $(VENV)/.tools  ## all forests beside each other (MRFOREST_DATA=folder)
 	$(BIN)/python benchmarks/forests.py
+
+privacy-bench: $(VENV)/.built $(VENV)/.tools  ## private forests against epsilon (MRFOREST_DATA=folder)
+	$(BIN)/python benchmarks/privacy.py
 
 figures: $(VENV)/.built $(VENV)/.tools  ## the figures of the docs, drawn anew
 	$(BIN)/python docs/figures.py

@@ -12,6 +12,7 @@ from mrforest import _core
 from mrforest.forests._classifier import BaseForestClassifier
 from mrforest.forests._docs import describe
 from mrforest.forests._honest import HonestForestMixin
+from mrforest.forests._leaks import leaks_of
 from mrforest.forests._regressor import BaseForestRegressor
 from mrforest.forests._sampling import Partition
 from mrforest.forests._validation import (
@@ -24,6 +25,7 @@ from mrforest.forests._validation import (
     LEAVES,
     Constraints,
 )
+from mrforest.privacy import Budgets, PrivacyReport
 
 
 @describe
@@ -46,8 +48,7 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
         B3 of the paper, 0 to inf. The label of a leaf is drawn once, at fit, class c
         with probability proportional to ``exp(B3 / 2 * share of c)``. inf takes the
         majority, ties at random. Only for ``voting="hard"``. None of the three budgets
-        makes the forest differentially private: cuts and leaf sizes are read from the
-        data.
+        makes the forest differentially private; `privacy_report` says why.
     {partition_rate}
     {min_samples_leaf}
     leaf_rule : {"stop", "floor"}, default="stop"
@@ -156,6 +157,46 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
 
     def _label_budget(self) -> float:
         return self.label_budget
+
+    def privacy_report(self) -> PrivacyReport:
+        """Tell why the budgets do not make the forest differentially private.
+
+        Returns
+        -------
+        PrivacyReport
+            What a fit with these parameters tells of its rows, and the ε that the
+            paper's Theorem 2 sees in the budgets. The depth is that of the fitted
+            trees; before a fit it is `max_depth`.
+
+        See Also
+        --------
+        mrforest.privacy.allocate : The budgets of the theorem.
+
+        Examples
+        --------
+        >>> from mrforest import MultinomialForestClassifier
+        >>> forest = MultinomialForestClassifier(10, max_depth=5, label_budget=1)
+        >>> report = forest.privacy_report()
+        >>> [item.what for item in report.items][:4]
+        ['values', 'categories', 'classes', 'features']
+        >>> print(report)  # doctest: +ELLIPSIS
+        Not differentially private: no ε is claimed. A fit tells
+        ...
+        If all of that were mended, the budgets would be worth
+        - ε = t max(d (B1 + B2), B3) = 10 max(5 (10 + 10), 1) = 1000 by Theorem 2 of ...
+        ...
+        For an ε that holds take PrivateForestClassifier.
+        """
+        self._validate_params()
+        n_estimators, depth = self.n_estimators, self.max_depth
+        if hasattr(self, "_forest"):
+            n_estimators, depth = len(self._forest), int(self.depths_.max())
+        budgets = Budgets(
+            feature_budget=float(self.feature_budget),
+            split_budget=float(self.split_budget),
+            label_budget=float(self.label_budget),
+        )
+        return PrivacyReport(tuple(leaks_of(self)), budgets, n_estimators, depth)
 
 
 @describe
