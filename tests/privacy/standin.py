@@ -49,14 +49,19 @@ class PrivateTree(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X):
         return (self.predict(X)[:, None] == self.classes_).astype(float)
 
+    def _features(self, X):
+        one_for_all = isinstance(self.bounds, tuple)
+        bounds = [self.bounds] * X.shape[1] if one_for_all else self.bounds
+        return [Numeric(*pair) for pair in bounds]
+
     def _codes(self, X):
         X = np.asarray(X, dtype=float)
-        cuts = [cuts for cuts, _ in (Numeric(*pair).cuts() for pair in self.bounds)]
+        cuts = [feature.cuts()[0] for feature in self._features(X)]
         columns = [np.searchsorted(c, x) for c, x in zip(cuts, X.T, strict=True)]
         return np.stack(columns, axis=1).astype(np.uint8)
 
     def _mechanism(self, X, y):
-        grid = Grid.of([Numeric(*pair) for pair in self.bounds])
+        grid = Grid.of(self._features(np.asarray(X)))
         codes = np.searchsorted(self.classes_, np.asarray(y)).astype(np.int32)
         scoring = scoring_of(self.epsilon if self.spent is None else self.spent)
         mechanism = SubtreeMechanism(
