@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Differential privacy: randomness, mechanisms, and what they cost.
 
-The mechanisms are in `mechanisms`, their scores in `sensitivity`.
+The mechanisms are in `mechanisms`, their scores in `sensitivity`, audits in `audit`.
 """
 
 from mrforest.privacy.accountant import Accountant, BudgetExceeded, Charge, Cost

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What fitted objects keep: seeds that replay, counts, rows; or nothing of it."""
+
+import functools
+import random
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from mrforest.privacy import Accountant, audit
+from mrforest.privacy.randomness import RandomBits
+from tests.privacy.standin import PrivateTree
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(60, 3)), np.repeat([0, 1], [25, 35])
+
+
+class NoisyMeans(ClassifierMixin, BaseEstimator):
+    """Means with noise; keeps what it is told to keep."""
+
+    def __init__(self, random_state=None, keep=None, accountant=None):
+        self.random_state = random_state
+        self.keep = keep
+        self.accountant = accountant
+
+    def fit(self, X, y):
+        seed = self.random_state
+        if seed is None:
+            seed = int(np.random.default_rng().integers(2**31))
+        if self.accountant is not None:
+            self.accountant.charge(1.0, "fit")
+        rng = np.random.default_rng(seed)
+        self.means_ = np.mean(X, axis=0) + rng.normal(size=X.shape[1])
+        if self.keep is not None:
+            self.keep(self, seed, rng, X, y)
+        return self
+
+    def predict(self, X):
+        return (np.asarray(X) @ self.means_ > 0).astype(int)
+
+
+def found_in(keep, *table, **parameters):
+    return audit.leftovers(NoisyMeans(keep=keep, **parameters).fit(X, Y), *table)
+
+
+def paths(found):
+    return [finding.path for finding in found.findings]
+
+
+# ---- seeds ---------------------------------------------------------------------------
+
+
+def keep_seed(fitted, seed, rng, X, y):
+    fitted.seed_ = seed
+
+
+def test_a_seed_that_is_kept_replays_the_model():
+    found = found_in(keep_seed, X, Y)
+    assert paths(found) == ["seed_"]
+    assert found.replays
+    assert "its noise is no secret" in str(found)
+    # Without the table it is only found.
+    found = found_in(keep_seed)
+    assert paths(found) == ["seed_"]
+    assert not found.replays
+
+
+def test_the_seed_of_another_fit_does_not_replay():
+    def keep_another(fitted, seed, rng, X, y):
+        fitted.seed_ = seed + 1
+
+    found = found_in(keep_another, X, Y)
+    assert paths(found) == ["seed_"]
+    assert not found.replays
+    assert "its noise is no secret" not in str(found)
+
+
+def test_a_seed_that_the_user_gave():
+    found = audit.leftovers(NoisyMeans(random_state=7).fit(X, Y), X, Y)
+    assert paths(found) == ["random_state"]
+    assert found.findings[0].what == "seed 7"
+    assert found.replays
+
+
+def test_a_model_without_noise_is_told_apart():
+    tree = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X[:, :1], Y)
+    found = audit.leftovers(tree, X[:, :1], Y)
+    (finding,) = [f for f in found.findings if f.path == "random_state"]
+    assert finding.why == "any seed gives the same model: it has no noise"
+    assert not found.replays
+
+
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_trees_of_a_forest_replay(bootstrap):
+    labels = np.array(["no", "yes"])[Y]
+    forest = RandomForestClassifier(4, bootstrap=bootstrap).fit(X, labels)
+    found = audit.leftovers(forest, X, labels)
+    seeds = [f for f in found.findings if f.what.startswith("seed ")]
+    assert [f.path for f in seeds] == [
+        f"estimators_[{i}].random_state" for i in range(4)
+    ]
+    assert [f.what for f in seeds] == [
+        f"seed {tree.random_state}" for tree in forest.estimators_
+    ]
+    assert all("it replays" in f.why for f in seeds)
+    assert "(and 3 alike)" in str(found)
+
+
+def test_the_step_of_a_pipeline_replays():
+    model = make_pipeline(StandardScaler(), NoisyMeans(keep=keep_seed)).fit(X, Y)
+    found = audit.leftovers(model, X, Y)
+    assert "steps[1][1].seed_" in paths(found)
+    assert "steps[0][1].n_samples_seen_" in paths(found)
+    assert found.replays
+
+
+def test_lists_and_arrays_of_seeds():
+    def keep_seeds(fitted, seed, rng, X, y):
+        fitted.seeds_ = [seed, 5]
+        fitted.tree_seeds_ = np.array([3, seed])
+        fitted.key_of_seed_ = b"\x01\x01"
+
+    found = found_in(keep_seeds, X, Y)
+    assert paths(found) == [
+        "seeds_[0]", "seeds_[1]", "tree_seeds_[0]", "tree_seeds_[1]", "key_of_seed_",
+    ]  # fmt: skip
+    assert ["it replays" in f.why for f in found.findings] == [
+        True, False, False, True, False,
+    ]  # fmt: skip
+    assert found.findings[-1].what == "seed 257"
+
+
+def test_an_accountant_is_not_charged_for_a_replay():
+    accountant = Accountant(1.0)
+    model = NoisyMeans(keep=keep_seed, accountant=accountant).fit(X, Y)
+    assert audit.leftovers(model, X, Y).replays
+    assert accountant.spent == 1.0
+
+
+# ---- generators ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "generator",
+    [
+        np.random.default_rng(),
+        np.random.RandomState(),
+        np.random.PCG64(),
+        np.random.SeedSequence(),
+        random.Random(),
+        RandomBits.secure(),
+    ],
+    ids=lambda generator: type(generator).__name__,
+)
+def test_generators(generator):
+    model = NoisyMeans().fit(X, Y)
+    model.inner_ = {"noise": [generator]}
+    found = audit.leftovers(model)
+    assert paths(found)[0] == "inner_['noise'][0]"
+    assert found.findings[0].what == f"a {type(generator).__name__}"
+
+
+# ---- the table -----------------------------------------------------------------------
+
+
+class Hidden:
+    """Shows nothing, but pickles all."""
+
+    __slots__ = ("inside",)
+
+    def __init__(self, inside):
+        self.inside = inside
+
+
+class Pickled:
+    """A state that is made when it is asked for."""
+
+    def __getstate__(self):
+        return {"n": 60}
+
+
+@pytest.mark.parametrize(
+    ("attribute", "path", "why"),
+    [
+        (lambda X, y: len(y), "kept_", "the exact number of training rows"),
+        (lambda X, y: 60.0, "kept_", "the exact number of training rows"),
+        (lambda X, y: np.array([60, 31]), "kept_", "number of training rows"),
+        (lambda X, y: np.bincount(y), "kept_", "the exact class counts"),
+        (lambda X, y: [25, 35], "kept_", "the exact class counts"),
+        (lambda X, y: {"a": 25, "b": 35}, "kept_", "the exact class counts"),
+        (lambda X, y: np.array([[0.5, 0.5], [25 / 60, 35 / 60]]), "kept_", "shares"),
+        (lambda X, y: y, "kept_", "one entry for each training row"),
+        (lambda X, y: list(y), "kept_", "one entry for each training row"),
+        (lambda X, y: pd.DataFrame(X), "kept_", "one entry for each training row"),
+        (lambda X, y: pl.DataFrame(X), "kept_", "one entry for each training row"),
+        (lambda X, y: X[3], "kept_", "exact values of X"),
+        (lambda X, y: float(X[3, 1]), "kept_", "exact values of X"),
+        (lambda X, y: X[:4].astype(np.float32), "kept_", "exact values of X"),
+        (lambda X, y: np.sort(X[:, 0])[5:7].mean(), "kept_", "halfway between"),
+        (lambda X, y: Hidden(len(y)), "kept_.inside", "number of training rows"),
+        (lambda X, y: Pickled(), "kept_.<n>", "number of training rows"),
+        (lambda X, y: lambda: X, "kept_.<X>", "one entry for each training row"),
+        (
+            lambda X, y: functools.partial(max, len(y)),
+            "kept_.<pickled>[1][0]",
+            "number of training rows",
+        ),
+        (
+            lambda X, y: np.array([len(y), None], dtype=object),
+            "kept_[0]",
+            "number of training rows",
+        ),
+        (
+            lambda X, y: np.array([(60, 1)], dtype=[("n", int), ("m", int)]),
+            "kept_['n']",
+            "number of training rows",
+        ),
+    ],
+)
+def test_what_the_table_says(attribute, path, why):
+    def keep_it(fitted, seed, rng, X, y):
+        fitted.kept_ = attribute(X, y)
+
+    found = found_in(keep_it, X, Y)
+    assert any(f.path == path and why in f.why for f in found.findings), str(found)
+
+
+def test_a_sound_object_is_clean():
+    tree = PrivateTree(bounds=[(-5.0, 5.0)] * 3, classes=[0, 1], depth=2).fit(X, Y)
+    found = audit.leftovers(tree, X, Y)
+    assert found.clean
+    assert str(found) == "nothing found that was not paid for"
+    assert audit.leftovers(NoisyMeans().fit(X, Y), X, Y).clean
+
+
+def test_parameters_are_public():
+    """Bounds that happen to be values of the table; a number of trees that is n."""
+    bounds = [(low, high) for low, high in zip(X.min(0), X.max(0), strict=True)]
+    tree = PrivateTree(bounds=bounds, classes=[0, 1]).fit(X, Y)
+    tree.limits_ = np.array(bounds)
+    assert audit.leftovers(tree, X, Y).clean
+    tree.limits_ = np.sort(X, axis=0)[1]
+    assert paths(audit.leftovers(tree, X, Y)) == ["limits_"]
+
+
+def test_whole_and_short_numbers_are_no_findings():
+    table = np.column_stack([np.arange(60.0), np.arange(60) / 10])
+    model = NoisyMeans().fit(table, Y)
+    model.grid_ = np.array([1.0, 2.0, 0.5, 2.5])
+    assert audit.leftovers(model, table, Y).clean
+    table[7, 1] = model.grid_[0] = 0.4711
+    assert paths(audit.leftovers(model, table, Y)) == ["grid_"]
+
+
+def test_known_estimators():
+    assert paths(audit.leftovers(GaussianNB().fit(X, Y), X, Y)) == [
+        "class_count_", "class_prior_",
+    ]  # fmt: skip
+    nearest = KNeighborsClassifier().fit(X, Y)
+    assert {"_fit_X", "_y", "n_samples_fit_"} <= {
+        *paths(audit.leftovers(nearest, X, Y))
+    }
+
+
+def test_frames_with_names():
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(d=list("xy") * 30)
+
+    class Keeps:
+        kept_ = None
+
+    fitted = Keeps()
+    fitted.kept_ = X[5]
+    for table in (frame, pl.DataFrame(frame.to_dict("list"))):
+        assert paths(audit.leftovers(fitted, table, Y)) == ["kept_"]
+    assert paths(audit.leftovers(fitted, frame.to_numpy(), Y)) == ["kept_"]
+
+
+def test_objects_that_contain_themselves_end():
+    model = NoisyMeans().fit(X, Y)
+    model.itself_ = [model]
+    model.seed_ = 3
+    assert paths(audit.leftovers(model)) == ["seed_"]
+
+
+def test_x_and_y_belong_together():
+    with pytest.raises(ValueError, match="X and y must be given together"):
+        audit.leftovers(GaussianNB().fit(X, Y), X)
