@@ -160,7 +160,7 @@ class _LogWeights:
     def compute(self, rows: NDArray[np.int32], depth: int) -> NDArray[np.float64]:
         mechanism = self.mechanism
         if depth == 0:
-            leaves = [Leaf(rows, label) for label in self.labels]
+            leaves = [Leaf(label) for label in self.labels]
             return np.array([mechanism.log_weight(leaf, rows) for leaf in leaves])
         found = []
         for feature, code in self.candidates:
