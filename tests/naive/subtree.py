@@ -46,12 +46,24 @@ def norm(counts: list[int], p: float) -> int:
     return math.floor(2**16 * math.fsum(c**p for c in counts) ** (1 / p) + 1e-6)
 
 
-def log_weight(grid, n_classes, subtree, rows, y, unit: float, p) -> float:
+def worth(y: list[int], label: int, n_classes: int) -> int:
+    """Point by point, how near a label that is a number is to the classes."""
+    return sum((n_classes - 1) ** 2 - (label - c) ** 2 for c in y)
+
+
+def score(y: list[int], label: int | None, n_classes: int, scoring) -> int:
+    """Of a leaf with these classes and this label."""
+    if scoring.squares:
+        labels = range(n_classes) if label is None else [label]
+        return max(worth(y, k, n_classes) for k in labels)
+    counts = [y.count(k) for k in range(n_classes)]
+    return norm(counts, scoring.norm) if label is None else counts[label]
+
+
+def log_weight(grid, n_classes, subtree, rows, y, unit: float, scoring) -> float:
     """Log of the base measures times the exponential of the leaves' scores."""
     if subtree[0] == "leaf":
-        counts = [y.count(k) for k in range(n_classes)]
-        score = norm(counts, p) if subtree[1] is None else counts[subtree[1]]
-        return unit * score
+        return unit * score(y, subtree[1], n_classes, scoring)
     _, feature, code, left, right = subtree
     (measure,) = [m for f, c, m in candidates(grid) if (f, c) == (feature, code)]
     sides: dict[bool, tuple[list, list]] = {True: ([], []), False: ([], [])}
@@ -61,6 +73,6 @@ def log_weight(grid, n_classes, subtree, rows, y, unit: float, p) -> float:
         side[1].append(label)
     return (
         math.log(measure)
-        + log_weight(grid, n_classes, left, *sides[True], unit, p)
-        + log_weight(grid, n_classes, right, *sides[False], unit, p)
+        + log_weight(grid, n_classes, left, *sides[True], unit, scoring)
+        + log_weight(grid, n_classes, right, *sides[False], unit, scoring)
     )

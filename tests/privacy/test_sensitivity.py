@@ -18,6 +18,8 @@ from mrforest.privacy.sensitivity import (
     gini,
     largest_range,
     norm,
+    squares,
+    squares_range,
 )
 
 PS = [1.5, 2, 3, math.inf]
@@ -30,6 +32,17 @@ def test_search_for_violations(n_classes, n_most):
         return largest_range(score, n_classes, n_most)
 
     assert search(partial(correct, label=0)) == (0, CORRECT_RANGE)
+    labels = np.arange(n_classes)
+    for label in labels:
+        # The farthest class adds least, which is nothing if both are at the ends.
+        farthest = max(label, n_classes - 1 - label)
+        least = squares_range(n_classes) - farthest**2
+        assert search(partial(squares, label=label)) == (
+            least,
+            squares_range(n_classes),
+        )
+    smallest, largest = search(lambda counts: squares(counts, labels).max(axis=-1))
+    assert 0 <= smallest <= largest == squares_range(n_classes)
     for p in PS:
         smallest, largest = search(partial(norm, p=p))
         assert smallest >= 0
@@ -52,7 +65,13 @@ def test_large_cells_stay_in_range(counts, label, p):
     before = np.array(counts)
     after = before.copy()
     after[label % len(counts)] += 1
+    labels = np.arange(len(counts))
     assert 0 <= norm(after, p) - norm(before, p) <= NORM_RANGE
+    more = squares(after, labels) - squares(before, labels)
+    assert more.min() >= 0
+    assert more.max() == squares_range(len(counts))
+    best = squares(after, labels).max() - squares(before, labels).max()
+    assert 0 <= best <= squares_range(len(counts))
     assert -GINI_RANGE <= gini(after) - gini(before) <= 0
 
 
@@ -88,6 +107,16 @@ def test_gini_is_the_impurity(counts):
     assert gini(np.array(counts)) == (-(2**16 * excess // n) if n else 0)
 
 
+@given(counts=st.lists(st.integers(0, 2**22), min_size=1, max_size=256))
+def test_squares_are_sums_of_squares(counts):
+    n_classes = len(counts)
+    found = squares(np.array(counts), np.arange(n_classes))
+    for label in {0, n_classes // 2, n_classes - 1}:
+        far = sum(c * (label - k) ** 2 for k, c in enumerate(counts))
+        assert found[label] == sum(counts) * (n_classes - 1) ** 2 - far
+        assert squares(np.array(counts), label) == found[label]
+
+
 @pytest.mark.parametrize("p", PS)
 def test_norms_of_a_wrong_guess(p, monkeypatch):
     """The library's roots only make it fast."""
@@ -105,7 +134,8 @@ def test_norms_of_a_wrong_guess(p, monkeypatch):
 
 def test_scores_of_many_cells_at_once():
     counts = np.random.default_rng(0).integers(0, 10**6, (4, 5, 3))
-    for score in (gini, partial(norm, p=1.5), partial(correct, label=2)):
+    scores = [gini, partial(norm, p=1.5), partial(correct, label=2)]
+    for score in (*scores, partial(squares, label=2)):
         together = score(counts)
         assert together.shape == (4, 5)
         assert together.dtype == np.int64
@@ -119,7 +149,8 @@ def test_scores_of_many_cells_at_once():
 
 def test_bad_counts():
     for counts in (np.array([-1, 2]), np.array([2**31, 1]), np.array([2**62, 2**62])):
-        for score in (gini, partial(norm, p=2), partial(correct, label=0)):
+        scores = [gini, partial(norm, p=2), partial(correct, label=0)]
+        for score in (*scores, partial(squares, label=0)):
             with pytest.raises(ValueError, match=r"counts from .* must be in \[0, 2"):
                 score(counts)
     with pytest.raises(ValueError, match="counts of type float64"):
@@ -128,5 +159,9 @@ def test_bad_counts():
         norm(np.array([1]), 4)
     with pytest.raises(ValueError, match=r"below 2\*\*37"):
         norm(np.array([2**31] + [0] * 70), 2)
+    with pytest.raises(ValueError, match=r"label=3 must be in \[0, 3\)"):
+        squares(np.array([1, 2, 3]), 3)
+    with pytest.raises(ValueError, match=r"n_classes=257 must be in \[1, 256\]"):
+        squares(np.zeros(257, dtype=np.int64), 0)
     with pytest.raises(ValueError, match="n_classes=0"):
         largest_range(gini, 0, 3)

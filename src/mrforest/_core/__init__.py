@@ -35,7 +35,7 @@ from mrforest._core.rules.denil import Denil
 from mrforest._core.rules.greedy import Greedy
 from mrforest._core.rules.multinomial import Multinomial
 from mrforest._core.rules.random import Random
-from mrforest._core.subtree import Subtrees
+from mrforest._core.subtree import RegionSubtrees, Subtrees
 from mrforest._core.table import Target, TrainingTable
 from mrforest._core.tree import NODE_DTYPE
 
@@ -55,6 +55,7 @@ __all__ = [
     "PythonComparer",
     "PythonRule",
     "Random",
+    "RegionSubtrees",
     "SplitRule",
     "Subtrees",
     "Target",

@@ -93,14 +93,20 @@ class Subtrees:
         ones: NDArray[np.float64],
         tens: NDArray[np.float64],
         hundreds: NDArray[np.float64],
-        shift: int,
         norm: float,
+        squares: bool,
+        scale_bits: int,
     ) -> None: ...
-    def score(self, counts: NDArray[np.int32]) -> int: ...
-    def total(self, rows: NDArray[np.int32], d: int) -> tuple[int, float]: ...
-    def weights(
-        self, rows: NDArray[np.int32], d: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.void]]: ...
+    def score(self, counts: NDArray[np.int64]) -> int: ...
+
+class RegionSubtrees:
+    slot: NDArray[np.int32]
+    bins: NDArray[np.int32]
+    weights: NDArray[np.void]
+    def __init__(
+        self, table: Subtrees, rows: NDArray[np.int32], depth: int
+    ) -> None: ...
+    def weigh(self, feature: int) -> None: ...
 
 def distinct_values(
     X: NDArray[np.float64],

@@ -1,290 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Weights of whole subtrees, for the exponential mechanism that draws them.
-
-A subtree of depth d of a region A has the weight
-
-    product over its splits of w(split)  x  exp(epsilon * sum over its leaves of their scores)
-
-and the sum of the weights of all subtrees follows by recursion,
-
-    Z(A, 0) = sum over labels k of exp(epsilon * points of A with label k)    if labels are drawn
-              exp(epsilon * score of A)                                       if they are not
-    Z(A, d) = sum over splits s of w(s) Z(left of s, d - 1) Z(right of s, d - 1)
-
-so a subtree is drawn from its root down. Scores are whole numbers, and a weight is written
-
-    mantissa * exp(unit * exponent),  exponent a whole number
-
-All terms are positive, so nothing cancels: the relative error of a sum is bounded by the number
-of operations that lead to it (`mrforest.privacy.subtree` has the bound).
-
-Splits that part the points of a region in the same way have the same weight up to w(s), so only
-occupied bins are looked at; "all points on one side" is one of these ways.
-"""
+"""Tables and regions of them whose subtrees are weighed; levels.pyx has the weights."""
 
 import numpy as np
 
-from libc.stdint cimport int32_t, uint8_t
-from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memset
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
 
+from mrforest._core.joint cimport Joint, free_joint, make_joint
+from mrforest._core.levels cimport one_side_empty, weigh
 from mrforest._core.region cimport (
-    OUT_OF_MEMORY, Problem, Region, Weight, add, free_region, leaf, make_region, norm_of,
+    DIGIT, N_MOMENTS, Problem, Region, Weight, free_region, make_region, score_of,
 )
 
 WEIGHT_DTYPE = np.dtype([("exponent", np.int64), ("mantissa", np.float64)])
 
 
-# ---- one level ---------------------------------------------------------------------------
-
-cdef Weight one_level(
-    const Problem* p, const Region* r, const int32_t* counts, const int32_t* totals,
-    int32_t* work, Weight* each
-) noexcept nogil:
-    """Z(A, 1) of a part of a region, given its counts.
-
-    `each` gets the weights of the region's groups of splits, w left out.
-    """
-    cdef Py_ssize_t f, k, K = p.n_classes
-    cdef int32_t b, n, last
-    cdef int32_t* left = work
-    cdef int32_t* right = work + K
-    cdef const int32_t* bins
-    cdef Weight total, empty, a, c
-    cdef double base
-    memset(left, 0, K * sizeof(int32_t))
-    empty = leaf(p, left)
-    a = leaf(p, totals)
-    empty.exponent += a.exponent
-    empty.mantissa *= a.mantissa
-    total.exponent = empty.exponent
-    total.mantissa = r.nothing * empty.mantissa
-    for f in range(p.n_features):
-        last = r.slot[f + 1]
-        if p.is_categorical[f]:
-            for b in range(r.slot[f], last):
-                bins = counts + b * K
-                n = 0
-                for k in range(K):
-                    n += bins[k]
-                    right[k] = totals[k] - bins[k]
-                c = empty
-                if n > 0:
-                    a = leaf(p, bins)
-                    c = leaf(p, right)
-                    c.exponent += a.exponent
-                    c.mantissa *= a.mantissa
-                add(p, &total, c.exponent, r.measure[b] * c.mantissa)
-                if each is not NULL:
-                    each[b] = c
-            continue
-        memset(left, 0, K * sizeof(int32_t))
-        base = 0
-        c = empty
-        for b in range(r.slot[f], last - 1):
-            bins = counts + b * K
-            n = 0
-            for k in range(K):
-                n += bins[k]
-            if n > 0:
-                add(p, &total, c.exponent, base * c.mantissa)
-                base = 0
-                for k in range(K):
-                    left[k] += bins[k]
-                    right[k] = totals[k] - left[k]
-                a = leaf(p, left)
-                c = leaf(p, right)
-                c.exponent += a.exponent
-                c.mantissa *= a.mantissa
-            base += r.measure[b]
-            if each is not NULL:
-                each[b] = c
-        add(p, &total, c.exponent, base * c.mantissa)
-    return total
-
-
-cdef inline Py_ssize_t n_ways(const Problem* p, Py_ssize_t f, Py_ssize_t m) noexcept nogil:
-    """Ways to part points that occupy m bins of a feature, both sides taken."""
-    return m if p.is_categorical[f] and m > 1 else m - 1
-
-
-# ---- two levels --------------------------------------------------------------------------
-
-cdef int two_levels(
-    const Problem* p, const Region* r, Py_ssize_t f, Weight* total, Weight* each
-) noexcept nogil:
-    """Add the part of a feature to Z(A, 2)."""
-    cdef Py_ssize_t F = p.n_features, K = p.n_classes, i, j, k, g
-    cdef Py_ssize_t first = r.slot[f], m = r.slot[f + 1] - first, size = r.slot[F] * K
-    cdef int32_t* left = <int32_t*> calloc(2 * size + 4 * K + 1, sizeof(int32_t))
-    cdef int32_t* right = left + size
-    cdef int32_t* left_totals = right + size
-    cdef int32_t* right_totals = left_totals + K
-    cdef int32_t* work = right_totals + K
-    cdef int32_t* order = <int32_t*> malloc((r.n + 1) * sizeof(int32_t))
-    cdef int32_t* end = <int32_t*> calloc(m + 2, sizeof(int32_t))
-    cdef int32_t* cell
-    cdef const uint8_t* code
-    cdef Weight a, c
-    if left is NULL or order is NULL or end is NULL:
-        free(left)
-        free(order)
-        free(end)
-        return OUT_OF_MEMORY
-    for i in range(r.n):
-        end[r.codes[i * F + f] + 1] += 1
-    for j in range(m):
-        end[j + 1] += end[j]
-    for i in range(r.n):
-        j = r.codes[i * F + f]
-        order[end[j]] = <int32_t> i
-        end[j] += 1
-    # Now end[j] is where bin j ends.
-    for j in range(n_ways(p, f, m)):
-        if p.is_categorical[f]:
-            memset(left, 0, size * sizeof(int32_t))
-            memset(left_totals, 0, K * sizeof(int32_t))
-        for i in range(0 if j == 0 else end[j - 1], end[j]):
-            code = r.codes + order[i] * F
-            cell = left + r.y[order[i]]
-            left_totals[r.y[order[i]]] += 1
-            for g in range(F):
-                cell[(r.slot[g] + code[g]) * K] += 1
-        for i in range(size):
-            right[i] = r.counts[i] - left[i]
-        for k in range(K):
-            right_totals[k] = r.totals[k] - left_totals[k]
-        a = one_level(p, r, left, left_totals, work, NULL)
-        c = one_level(p, r, right, right_totals, work, NULL)
-        c.exponent += a.exponent
-        c.mantissa *= a.mantissa
-        add(p, total, c.exponent, r.measure[first + j] * c.mantissa)
-        if each is not NULL:
-            each[first + j] = c
-    free(left)
-    free(order)
-    free(end)
-    return 0
-
-
-cdef int more_levels(
-    const Problem* p, const Region* r, Py_ssize_t f, Py_ssize_t d, Weight* total, Weight* each
-) noexcept nogil:
-    """Add the part of a feature to Z(A, d), d > 2."""
-    cdef Py_ssize_t F = p.n_features, i, j, first = r.slot[f], m = r.slot[f + 1] - first
-    cdef Py_ssize_t n_left, n_right
-    cdef int32_t* rows = <int32_t*> malloc((2 * r.n + 2) * sizeof(int32_t))
-    cdef int32_t* others = rows + r.n + 1
-    cdef Weight left, both
-    cdef int error = 0
-    cdef bint is_left
-    if rows is NULL:
-        return OUT_OF_MEMORY
-    for j in range(n_ways(p, f, m)):
-        n_left = n_right = 0
-        for i in range(r.n):
-            is_left = (r.codes[i * F + f] == j if p.is_categorical[f]
-                       else r.codes[i * F + f] <= j)
-            rows[n_left] = <int32_t> i
-            others[n_right] = <int32_t> i
-            n_left += is_left
-            n_right += not is_left
-        error = sum_of_part(p, r, rows, n_left, d - 1, &left)
-        if error == 0:
-            error = sum_of_part(p, r, others, n_right, d - 1, &both)
-        if error != 0:
-            break
-        both.exponent += left.exponent
-        both.mantissa *= left.mantissa
-        add(p, total, both.exponent, r.measure[first + j] * both.mantissa)
-        if each is not NULL:
-            each[first + j] = both
-    free(rows)
-    return error
-
-
-cdef int sum_of_part(
-    const Problem* p, const Region* r, const int32_t* rows, Py_ssize_t n, Py_ssize_t d,
-    Weight* out
-) noexcept nogil:
-    """Z(part of a region, d)."""
-    cdef Region part
-    cdef int error = make_region(p, r.codes, r.y, rows, n, r.slot, r.bin, &part)
-    if error == 0:
-        error = sum_of(p, &part, d, out, NULL)
-    free_region(&part)
-    return error
-
-
-cdef int one_side_empty(
-    const Problem* p, const Region* r, Py_ssize_t d, Weight* out
-) noexcept nogil:
-    """Z(A, d - 1) Z(nothing, d - 1): the weight of splits that leave a side empty."""
-    cdef int32_t* none = <int32_t*> calloc(p.n_classes, sizeof(int32_t))
-    cdef Weight empty
-    cdef Py_ssize_t i, _level
-    cdef double measure = 0
-    cdef int error
-    if none is NULL:
-        return OUT_OF_MEMORY
-    empty = leaf(p, none)
-    free(none)
-    # Every split of nothing has nothing on both sides.
-    for i in range(p.slot[p.n_features]):
-        measure += p.measure[i]
-    for _level in range(d - 1):
-        empty.exponent *= 2
-        empty.mantissa *= measure * empty.mantissa
-    error = sum_of(p, r, d - 1, out, NULL)
-    out.exponent += empty.exponent
-    out.mantissa *= empty.mantissa
-    return error
-
-
-cdef int sum_of(
-    const Problem* p, const Region* r, Py_ssize_t d, Weight* out, Weight* each
-) noexcept nogil:
-    """Z(A, d).
-
-    `each` gets the weight, w left out, of the split after (or at) each occupied bin; last, of
-    all splits that leave a side empty.
-    """
-    cdef Py_ssize_t f
-    cdef int32_t* work
-    cdef int error
-    if d == 0:
-        out[0] = leaf(p, r.totals)
-        return 0
-    error = one_side_empty(p, r, d, out)
-    if each is not NULL:
-        each[r.slot[p.n_features]] = out[0]
-    if d == 1:
-        work = <int32_t*> malloc(2 * p.n_classes * sizeof(int32_t))
-        if work is NULL:
-            return OUT_OF_MEMORY
-        out[0] = one_level(p, r, r.counts, r.totals, work, each)
-        free(work)
-        return error
-    out.mantissa *= r.nothing
-    for f in range(p.n_features):
-        if error == 0 and d == 2:
-            error = two_levels(p, r, f, out, each)
-        elif error == 0:
-            error = more_levels(p, r, f, d, out, each)
-    return error
-
-
 cdef class Subtrees:
-    """Weights of the subtrees of regions of a table.
+    """What the subtrees of a table are weighed by.
 
     Parameters
     ----------
     codes : ndarray of shape (n_rows, n_features), dtype=uint8
+        Each below the number of bins of its feature.
     y : ndarray of shape (n_rows,), dtype=int32
+        Each below n_classes.
     n_classes : int
     slot : ndarray of shape (n_features + 1,), dtype=int32
+        First bin of each feature, and the end.
     is_categorical : ndarray of shape (n_features,), dtype=uint8
     measure : ndarray of shape (n_bins,), dtype=float64
+        w of the cut after each bin, or of the category.
+    ones, tens, hundreds : ndarray of float64
+        Powers exp(-unit s i), s = 1, 2^10 and 2^20; of the last as many as are above 0, or as
+        the scores of all points need.
+    norm : float
+        Of class counts; 0: labels are drawn.
+    squares : bool
+        Classes are numbers. Only with labels, or norm inf: of the best one.
+    scale_bits : int
+        Of norms.
     """
     cdef Problem p
     cdef const uint8_t[:, ::1] codes
@@ -293,8 +46,14 @@ cdef class Subtrees:
     cdef const uint8_t[::1] is_categorical
     cdef const double[::1] ones, tens, hundreds, measure
 
-    def __init__(self, codes, y, Py_ssize_t n_classes, slot, is_categorical, measure, ones,
-                 tens, hundreds, int shift, double norm):
+    def __cinit__(self, codes, y, Py_ssize_t n_classes, slot, is_categorical, measure, ones,
+                  tens, hundreds, double norm, bint squares, int scale_bits):
+        check_table(codes, y, n_classes, slot, is_categorical, measure)
+        if not (len(ones) == len(tens) == DIGIT and len(hundreds) > 0):
+            raise ValueError(
+                f"tables of {len(ones)}, {len(tens)} and {len(hundreds)} powers must have "
+                f"{DIGIT}, {DIGIT} and at least one"
+            )
         self.codes = codes
         self.y = y
         self.slot = slot
@@ -305,6 +64,7 @@ cdef class Subtrees:
         self.hundreds = hundreds
         self.p.n_features = codes.shape[1]
         self.p.n_classes = n_classes
+        self.p.n_columns = N_MOMENTS if squares else n_classes
         self.p.slot = &self.slot[0]
         self.p.is_categorical = &self.is_categorical[0]
         self.p.measure = &self.measure[0]
@@ -312,71 +72,116 @@ cdef class Subtrees:
         self.p.tens = &self.tens[0]
         self.p.hundreds = &self.hundreds[0]
         self.p.n_hundreds = self.hundreds.shape[0]
-        self.p.shift = shift
         self.p.norm = norm
+        self.p.squares = squares
+        self.p.scale_bits = scale_bits
 
-    def score(self, const int32_t[::1] counts):
-        """The score of a leaf, a whole number; only without labels."""
-        return norm_of(&self.p, &counts[0])
+    def score(self, counts):
+        """The score of a leaf, a whole number, from its class counts; only without labels."""
+        y = np.arange(self.p.n_classes)
+        cell = np.stack([counts @ y**i for i in range(N_MOMENTS)]) if self.p.squares else counts
+        cdef const int64_t[::1] view = cell
+        if view.shape[0] != self.p.n_columns:
+            raise ValueError(f"{len(counts)} counts must be of {self.p.n_classes} classes")
+        return score_of(&self.p, &view[0])
 
-    def total(self, const int32_t[::1] rows, Py_ssize_t d):
-        """Z(rows, d) as exponent and mantissa."""
-        cdef Region r
-        cdef Weight out
+
+def check_table(codes, y, n_classes, slot, is_categorical, measure):
+    """ValueError for what the kernels, which check no bounds, must not be given."""
+    n_rows, n_features = codes.shape
+    n_bins = np.diff(slot)
+    if not (0 < n_features == len(n_bins) == len(is_categorical) and n_rows <= INT32_MAX):
+        raise ValueError(
+            f"codes of shape {codes.shape} must be of at most 2**31 - 1 rows and of the "
+            f"{len(n_bins)} features of slot, {len(is_categorical)} of is_categorical"
+        )
+    if slot[0] != 0 or n_bins.min() < 1 or n_bins.max() > 256 or len(measure) != n_bins.sum():
+        raise ValueError(
+            f"slot={slot} must rise from 0 to {len(measure)}, by at most 256 each time"
+        )
+    if not (0 <= measure.min() and measure.max() < np.inf):
+        raise ValueError(f"measure={measure} must be finite and not negative")
+    is_high = codes.max(axis=0, initial=0) >= n_bins
+    if is_high.any():
+        f = int(is_high.argmax())
+        raise ValueError(f"codes of feature {f} must be below {n_bins[f]}: {codes[:, f].max()}")
+    if not 1 <= n_classes <= INT32_MAX:
+        raise ValueError(f"n_classes={n_classes} must be in [1, 2**31)")
+    if len(y) != n_rows:
+        raise ValueError(f"y of {len(y)} rows must be of the {n_rows} rows of codes")
+    if y.min(initial=0) < 0 or y.max(initial=0) >= n_classes:
+        raise ValueError(f"y from {y.min()} to {y.max()} must be in [0, {n_classes})")
+
+
+cdef class RegionSubtrees:
+    """Weights of the splits of a region, each with all subtrees of some depth from it on.
+
+    Parameters
+    ----------
+    table : Subtrees
+    rows : ndarray of int32
+    depth : int
+        At least 1.
+
+    Attributes
+    ----------
+    slot, bins : ndarray of int32
+        First occupied bin of each feature, and which bins are occupied.
+    weights : structured ndarray (exponent, mantissa)
+        Of the split after (or at) each occupied bin, w left out, as far as features have been
+        weighed; last, of the splits that leave a side empty.
+    """
+    cdef readonly object slot, bins, weights
+    cdef Subtrees table
+    cdef Region r
+    cdef Joint joint
+    cdef Py_ssize_t depth
+    cdef Weight[::1] each
+
+    def __cinit__(self, Subtrees table not None, const int32_t[::1] rows not None,
+                  Py_ssize_t depth):
+        cdef Py_ssize_t i, n = rows.shape[0], n_rows = table.codes.shape[0]
+        cdef Py_ssize_t F = table.p.n_features, n_bins
         cdef int error
+        cdef bint is_in_range = n <= n_rows
+        for i in range(n):
+            is_in_range &= 0 <= rows[i] < n_rows
+        if not is_in_range:
+            raise ValueError(f"{n} rows must be among the {n_rows} rows of the table")
+        if depth < 1:
+            raise ValueError(f"depth={depth} must be at least 1")
+        self.table = table
+        self.depth = depth
         with nogil:
-            error = self.look_at(rows, &r)
-            if error == 0:
-                error = sum_of(&self.p, &r, d, &out, NULL)
-            free_region(&r)
+            error = make_region(
+                &table.p, &table.codes[0, 0] if n > 0 else NULL, &table.y[0] if n > 0 else NULL,
+                &rows[0] if n > 0 else NULL, n, NULL, NULL, &self.r)
+            if error == 0 and depth == 2:
+                error = make_joint(&table.p, &self.r, &self.joint)
         if error != 0:
             raise MemoryError("no memory to weigh subtrees")
-        return out.exponent, out.mantissa
+        n_bins = self.r.slot[F]
+        self.slot = np.array(<int32_t[:F + 1]> self.r.slot)
+        # A view of nothing is not allowed; there is one place more.
+        self.bins = np.array(<int32_t[:n_bins + 1]> self.r.bin)[:n_bins]
+        self.weights = np.zeros(n_bins + 1, dtype=WEIGHT_DTYPE)
+        self.each = self.weights
+        with nogil:
+            error = one_side_empty(&table.p, &self.r, depth, &self.each[n_bins])
+        if error != 0:
+            raise MemoryError("no memory to weigh subtrees")
 
-    def weights(self, const int32_t[::1] rows, Py_ssize_t d):
-        """Weights of the splits of a region, each with all subtrees below it; d >= 1.
+    def __dealloc__(self):
+        free_joint(&self.joint)
+        free_region(&self.r)
 
-        Returns
-        -------
-        slot, bins : ndarray of int32
-            First occupied bin of each feature, and which bins are occupied.
-        weights : structured ndarray (exponent, mantissa)
-            Of the split after (or at) each occupied bin, w left out; last, of the splits that
-            leave a side empty.
-        """
-        cdef Region r
-        cdef Py_ssize_t n_features = self.p.n_features
+    def weigh(self, Py_ssize_t feature):
+        """Weigh the splits of a feature; threads may weigh several at once."""
         cdef int error
+        if not 0 <= feature < self.table.p.n_features:
+            raise ValueError(f"feature={feature} must be one of {self.table.p.n_features}")
         with nogil:
-            error = self.look_at(rows, &r)
-        try:
-            if error != 0:
-                raise MemoryError("no memory to weigh subtrees")
-            slot_ = np.empty(n_features + 1, dtype=np.int32)
-            bins_ = np.empty(r.slot[n_features], dtype=np.int32)
-            weights_ = np.zeros(len(bins_) + 1, dtype=WEIGHT_DTYPE)
-            self.copy(&r, slot_, bins_)
-            error = self.fill(&r, d, weights_)
-            if error != 0:
-                raise MemoryError("no memory to weigh subtrees")
-            return slot_, bins_, weights_
-        finally:
-            free_region(&r)
-
-    cdef int look_at(self, const int32_t[::1] rows, Region* r) noexcept nogil:
-        if rows.shape[0] == 0:
-            return make_region(&self.p, NULL, NULL, NULL, 0, NULL, NULL, r)
-        return make_region(&self.p, &self.codes[0, 0], &self.y[0], &rows[0], rows.shape[0],
-                           NULL, NULL, r)
-
-    cdef copy(self, const Region* r, int32_t[::1] slot, int32_t[::1] bins):
-        cdef Py_ssize_t i
-        for i in range(slot.shape[0]):
-            slot[i] = r.slot[i]
-        for i in range(bins.shape[0]):
-            bins[i] = r.bin[i]
-
-    cdef int fill(self, const Region* r, Py_ssize_t d, Weight[::1] weights):
-        cdef Weight out
-        with nogil:
-            return sum_of(&self.p, r, d, &out, &weights[0])
+            error = weigh(
+                &self.table.p, &self.r, &self.joint, self.depth, feature, &self.each[0])
+        if error != 0:
+            raise MemoryError("no memory to weigh subtrees")

@@ -254,7 +254,7 @@ def losses_of_a_forest(epsilon: float, n_jobs: int) -> audit.ExactAudit:
 
 def private_forest(epsilon: float, **parameters: Any) -> Any:
     """Return a private forest for two classes."""
-    from mrforest import PrivateForestClassifier  # type: ignore[attr-defined]
+    from mrforest import PrivateForestClassifier
 
     return PrivateForestClassifier(epsilon, classes=[0, 1], **parameters)
 

@@ -4,9 +4,9 @@
 A score is computed for one cell, and a candidate (a split, a tree) is worth the sum
 over its cells. One record falls into one cell, so the sum moves as far as a single
 cell's score does. What a mechanism needs is the width of the range of that move over
-all tables and records: `CORRECT_RANGE`, `NORM_RANGE` and `GINI_RANGE`, the `unit` of
-`mechanisms.Exponential`. The ranges are for one record added; one taken away moves a
-score by the negative, and the width is the same.
+all tables and records: `CORRECT_RANGE`, `squares_range`, `NORM_RANGE` and `GINI_RANGE`,
+the `unit` of `mechanisms.Exponential`. The ranges are for one record added; one taken
+away moves a score by the negative, and the width is the same.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ SCALE_BITS = 16
 MOST_RECORDS = 2**31
 # Classes times records, so that the rounding of a norm is below one unit
 MOST_WORK = 2**37
+# Classes that are numbers, so that squares of 2^31 records stay below 2^47
+MOST_VALUES = 256
 
 CORRECT_RANGE = 1
 NORM_RANGE = 2**SCALE_BITS + 2
 GINI_RANGE = 2 * 2**SCALE_BITS
 
 
-def correct(counts: Counts, label: int) -> NDArray[np.int64]:
+def correct(counts: Counts, label: int | NDArray[np.intp]) -> NDArray[np.int64]:
     """Count the records of a cell that a label is right about.
 
     One record more adds 0 or 1.
@@ -38,7 +40,7 @@ def correct(counts: Counts, label: int) -> NDArray[np.int64]:
     Parameters
     ----------
     counts : ndarray of shape (..., n_classes), dtype=int64
-    label : int
+    label : int, or ndarray of shape (n,) for an axis of scores
 
     Examples
     --------
@@ -46,6 +48,56 @@ def correct(counts: Counts, label: int) -> NDArray[np.int64]:
     [1, 2]
     """
     return np.asarray(read_counts(counts)[..., label])
+
+
+def squares(counts: Counts, label: int | NDArray[np.intp]) -> NDArray[np.int64]:
+    """Score a cell by how near a label, a number, is to the classes of its records.
+
+    The K classes are the numbers 0 to K - 1, and a record of class c adds
+
+        (K - 1)^2 - (label - c)^2,
+
+    which is in [0, (K - 1)^2], as both numbers are in [0, K - 1]: the score never falls
+    and rises by `squares_range` at most. So does the best score of all labels: if each
+    of several numbers rises by something in a range, so does the largest of them.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (..., n_classes), dtype=int64
+        At most 2^31 records in a cell, at most 256 classes.
+    label : int, or ndarray of shape (n,) for an axis of scores
+
+    Returns
+    -------
+    ndarray of shape (...) or (..., n), dtype=int64
+
+    Examples
+    --------
+    >>> squares(np.array([[1, 0, 0], [1, 0, 1]]), label=1).tolist()
+    [3, 6]
+    >>> squares(np.array([1, 0, 2]), label=np.arange(3)).tolist()
+    [4, 9, 8]
+    """
+    counts = read_counts(counts)
+    n_classes = counts.shape[-1]
+    most = squares_range(n_classes)
+    if np.min(label) < 0 or np.max(label) >= n_classes:
+        raise ValueError(f"label={label} must be in [0, {n_classes})")
+    distance = np.subtract.outer(np.arange(n_classes), label)
+    return np.asarray(counts @ (most - distance * distance))
+
+
+def squares_range(n_classes: int) -> int:
+    """Return how far a record moves `squares` at most.
+
+    Examples
+    --------
+    >>> squares_range(16)
+    225
+    """
+    if not 1 <= n_classes <= MOST_VALUES:
+        raise ValueError(f"n_classes={n_classes} must be in [1, {MOST_VALUES}]")
+    return (n_classes - 1) ** 2
 
 
 def norm(counts: Counts, p: float) -> NDArray[np.int64]:
@@ -84,14 +136,9 @@ def norm(counts: Counts, p: float) -> NDArray[np.int64]:
     if p not in POWERS and p != math.inf:
         raise ValueError(f"p={p} must be 1.5, 2, 3 or inf")
     counts = read_counts(counts)
-    n_records = int(counts.sum(axis=-1).max(initial=0))
     if p == math.inf:
         return np.asarray(counts.max(axis=-1) << SCALE_BITS)
-    if (counts.shape[-1] + 3) * n_records >= MOST_WORK:
-        raise ValueError(
-            f"counts of {counts.shape[-1]} classes and {n_records} records: "
-            "(classes + 3) * records must be below 2**37"
-        )
+    check_norm(counts.shape[-1], int(counts.sum(axis=-1).max(initial=0)))
     power, root = POWERS[p]
     scaled = (counts << SCALE_BITS).astype(np.float64)
     total = np.zeros(counts.shape[:-1])
@@ -105,6 +152,15 @@ def norm(counts: Counts, p: float) -> NDArray[np.int64]:
     while (is_low := power(found + 1) <= total).any():
         found = found + is_low
     return np.asarray(found.astype(np.int64))
+
+
+def check_norm(n_classes: int, n_records: int) -> None:
+    """Raise ValueError unless the proof of the range of a norm covers such cells."""
+    if (n_classes + 3) * n_records >= MOST_WORK:
+        raise ValueError(
+            f"counts of {n_classes} classes and {n_records} records: "
+            "(classes + 3) * records must be below 2**37"
+        )
 
 
 def gini(counts: Counts) -> NDArray[np.int64]:

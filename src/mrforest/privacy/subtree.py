@@ -6,31 +6,39 @@ A subtree of a region of the table is drawn with probability proportional to
     product of w(split)  x  exp(epsilon x sum of the scores of its leaves)
 
 One record lies in one leaf and moves its score by at most one unit, always in the same
-direction, so the draw costs epsilon once, however many levels it has.
+direction, so the draw costs epsilon once, however many levels it has. A score is a
+whole number of steps; `Scoring` tells how many of them are one unit.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
+from queue import SimpleQueue
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from mrforest._core import Subtrees
+from mrforest._core import RegionSubtrees, Subtrees
 from mrforest.privacy.exact import draw_index, precise
 from mrforest.privacy.grid import Grid
 from mrforest.privacy.randomness import RandomBits
-from mrforest.privacy.sensitivity import CORRECT_RANGE, NORM_RANGE, SCALE_BITS
+from mrforest.privacy.scoring import Scoring, power_tables, powers_of
+from mrforest.privacy.sensitivity import SCALE_BITS, check_norm
 
-Tables = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+__all__ = ["Choices", "Leaf", "Scoring", "Split", "SubtreeMechanism"]
 
-DIGIT = 1024  # entries of a table of powers
-GUARD_DIGITS = 25  # sums of 10^12 terms lose 12 digits, large powers another 12
+# Sums of 10^12 terms lose 12 digits; a power exp(x) loses as many as x has, which are
+# 16 for the largest budget and 2^31 points.
+GUARD_DIGITS = 35
+# Below this much work, some two milliseconds, a second thread costs more than it saves.
+SERIAL_WORK = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -49,57 +57,6 @@ class Split:
     code: int
     left: Split | Leaf
     right: Split | Leaf
-
-
-@dataclass(frozen=True)
-class Scoring:
-    """What a leaf is worth, and what a point of it costs.
-
-    Parameters
-    ----------
-    epsilon : float
-        Budget of the draw.
-    norm : float or None
-        None: labels are drawn, and a leaf is worth its points that have its label.
-        Else the p-norm of its class counts, rounded down to multiples of 2^-16.
-    """
-
-    epsilon: float
-    norm: float | None
-
-    @property
-    def shift(self) -> int:
-        """Bits of a point in the whole number that a score is."""
-        return 0 if self.norm is None else SCALE_BITS
-
-    @cached_property
-    def unit(self) -> Fraction:
-        """Budget of one step of a score."""
-        return Fraction(self.epsilon) / (
-            CORRECT_RANGE if self.norm is None else NORM_RANGE
-        )
-
-    @cached_property
-    def tables(self) -> Tables:
-        """Powers exp(-unit s i) for steps s = 1, 2^10 and 2^20, correctly rounded."""
-        n_last = math.ceil(Fraction(744, DIGIT * DIGIT) / self.unit) + 1
-        return (
-            powers(self.unit, DIGIT),
-            powers(self.unit * DIGIT, DIGIT),
-            powers(self.unit * DIGIT * DIGIT, n_last),
-        )
-
-
-def powers(unit: Fraction, n: int) -> NDArray[np.float64]:
-    """Return exp(-unit i) for i < n, each rounded correctly."""
-    with localcontext() as context:
-        context.prec = 60
-        ratio = (-Decimal(unit.numerator) / Decimal(unit.denominator)).exp()
-        power, out = Decimal(1), []
-        for _ in range(n):
-            out.append(float(power))
-            power *= ratio
-    return np.array(out)
 
 
 @dataclass(frozen=True)
@@ -133,6 +90,9 @@ class SubtreeMechanism:
     n_classes : int
     grid : Grid
     scoring : Scoring
+    n_jobs : int or None, default=None
+        Threads that weigh the features of a region, of two levels or more, if it is
+        large; what is drawn does not depend on it.
     """
 
     def __init__(
@@ -142,9 +102,14 @@ class SubtreeMechanism:
         n_classes: int,
         grid: Grid,
         scoring: Scoring,
+        n_jobs: int | None = None,
     ) -> None:
+        if scoring.norm is not None and not scoring.squares:
+            check_norm(n_classes, len(y))
         self.codes, self.y, self.n_classes = codes, y, n_classes
-        self.grid, self.scoring = grid, scoring
+        self.grid, self.scoring, self.n_jobs = grid, scoring, n_jobs
+        self.unit = scoring.unit(n_classes)
+        self.tables = power_tables(self.unit, len(y) * scoring.range(n_classes))
         # Base measures are whole numbers over the sum of those of the feature.
         self.measure_up_to = np.concatenate([[0], np.cumsum(grid.measure)])
         self.feature_measure = np.diff(self.measure_up_to[grid.slot])
@@ -156,19 +121,22 @@ class SubtreeMechanism:
             grid.slot,
             grid.is_categorical.view(np.uint8),
             grid.measure / np.maximum(self.feature_measure, 1)[self.feature_of],
-            *scoring.tables,
-            scoring.shift,
+            *self.tables,
             scoring.norm or 0.0,
+            scoring.squares,
+            SCALE_BITS,
         )
 
     # ---- weights ---------------------------------------------------------------------
 
     def choices(self, rows: NDArray[np.int32], depth: int) -> Choices:
         """Weigh the ways to split a region, each with all subtrees below it."""
-        slot, bins, weights = self.kernel.weights(rows, depth)
+        region = RegionSubtrees(self.kernel, rows, depth)
+        self.weigh(region, len(rows), depth)
+        slot, weights = region.slot, region.weights
         n_occupied = np.diff(slot)
         feature = np.repeat(np.arange(len(n_occupied)), n_occupied)
-        first = self.grid.slot[feature].astype(np.int64) + bins
+        first = self.grid.slot[feature].astype(np.int64) + region.bins
         # A cut may lie anywhere up to the next occupied code; after the last one, or if
         # there is only one, all rows are on one side.
         end = np.where(self.grid.is_categorical[feature], first + 1, np.roll(first, -1))
@@ -179,6 +147,33 @@ class SubtreeMechanism:
             alone | (is_last & ~self.grid.is_categorical[feature]), first, end
         )
         return Choices(first, end, weights["exponent"], weights["mantissa"])
+
+    def weigh(self, region: RegionSubtrees, n: int, depth: int) -> None:
+        """Weigh all features of a region of n points, in threads if it pays."""
+        n_bins = np.diff(region.slot)
+        # For each feature a point is counted in the cells of all, and for each bin all
+        # bins are weighed on both sides, which takes about 16 times as long.
+        work = n * len(n_bins) ** 2 + 16 * int(n_bins.sum()) ** 2
+        is_small = depth < 2 or work < SERIAL_WORK
+        n_threads = 1 if is_small else min(effective_n_jobs(self.n_jobs), len(n_bins))
+        # A thread that has done a feature takes the next, so that all end at nearly the
+        # same time. After the last there is a None for each.
+        waiting: SimpleQueue[int | None] = SimpleQueue()
+        longest_first = np.argsort(-n_bins, kind="stable").tolist()
+        for feature in [*longest_first, *[None] * n_threads]:
+            waiting.put(feature)
+
+        def weigh_next() -> None:
+            for feature in iter(waiting.get, None):
+                region.weigh(feature)
+
+        if n_threads == 1:
+            weigh_next()
+            return
+        # joblib would look only every ten milliseconds whether threads have ended.
+        with ThreadPoolExecutor(n_threads) as threads:
+            for ended in [threads.submit(weigh_next) for _ in range(n_threads)]:
+                ended.result()
 
     def measures(self, choices: Choices) -> list[Fraction]:
         """Return the base measure of each choice; that of a feature sums to 1."""
@@ -193,6 +188,15 @@ class SubtreeMechanism:
             *(Fraction(a, b) for a, b in pairs),
             sum((Fraction(a, b) for a, b in rest), Fraction(0)),
         ]
+
+    def float_weights(self, choices: Choices) -> tuple[NDArray[np.float64], int]:
+        """Return weights of the choices, measures included, and an exponent of all."""
+        measures = np.array([float(m) for m in self.measures(choices)])
+        weights = measures * choices.mantissa
+        # What cannot be drawn must not push all others out of range.
+        exponent = np.where(weights > 0, choices.exponent, 0)
+        highest = int(exponent.max())
+        return weights * powers_of(highest - exponent, self.tables), highest
 
     def candidates(self, choices: Choices, chosen: int) -> NDArray[np.int64]:
         """Candidates of a choice, by their number in the grid."""
@@ -210,9 +214,15 @@ class SubtreeMechanism:
 
         A power is three rounded entries and two products. A term of a sum is multiplied
         by a power and added, or the sum is, which has at most as many terms as there
-        are bins and features, and one more. A leaf adds a power a class. Base measures
-        are sums over bins, divided once. All is positive, so errors of factors add up,
-        and that of a sum is at most the largest of its terms'.
+        are bins and features, and one more. A leaf adds a power a class, of scores that
+        are whole numbers without an error. Base measures are sums over bins, divided
+        once. All is positive, so errors of factors add up, and that of a sum is at most
+        the largest of its terms'.
+
+        A power below 2^-1022, which may be anything from 0 to there, multiplies a term
+        that lies so far behind another one of the same sum. Mantissas are not below
+        the smallest base measure to the power of the number of splits; so what is lost
+        is nothing beside the doubling.
         """
         n_bins, n_features = int(self.grid.slot[-1]), len(self.grid.n_codes)
         n_terms = n_bins + n_features + 1
@@ -228,19 +238,25 @@ class SubtreeMechanism:
 
     def exact_sum(self, rows: NDArray[np.int32], depth: int) -> Decimal:
         """Z(rows, depth) in the precision of the decimal context; slow and plain."""
-        unit = self.scoring.unit
-        step = Decimal(unit.numerator) / Decimal(unit.denominator)
-        if depth == 0:
-            counts = np.bincount(self.y[rows], minlength=self.n_classes)
-            if self.scoring.norm is None:
-                return sum(((step * int(n)).exp() for n in counts), Decimal(0))
-            score = int(self.kernel.score(counts.astype(np.int32)))
-            return (step * score).exp()
-        return sum(self.exact_weights(rows, depth), Decimal(0))
+        if depth > 0:
+            return sum(self.exact_weights(rows, depth), Decimal(0))
+        return sum(map(self.exact_power, self.leaf_scores(rows)), Decimal(0))
+
+    def exact_power(self, score: int) -> Decimal:
+        """Return exp(unit score) in the precision of the decimal context."""
+        return (Decimal(self.unit.numerator) * score / self.unit.denominator).exp()
+
+    def leaf_scores(self, rows: NDArray[np.int32]) -> list[int]:
+        """Return what a leaf is worth with each label, or the one score without."""
+        counts = np.bincount(self.y[rows], minlength=self.n_classes)
+        if self.scoring.norm is not None:
+            return [self.kernel.score(counts)]
+        return [int(score) for score in self.scoring.of_labels(counts)]
 
     def exact_weights(self, rows: NDArray[np.int32], depth: int) -> list[Decimal]:
         """Weights of the choices of a region, measures included."""
-        choices = self.choices(rows, depth)
+        # Which choices there are does not depend on the depth.
+        choices = self.choices(rows, 1)
         out = []
         for chosen, measure in enumerate(self.measures(choices)):
             if measure == 0:
@@ -269,8 +285,7 @@ class SubtreeMechanism:
         if depth == 0 or self.grid.n_candidates == 0:
             return Leaf(self.draw_label(rows, random))
         choices = self.choices(rows, depth)
-        measures = np.array([float(m) for m in self.measures(choices)])
-        weights = measures * choices.mantissa * self.powers_below(choices.exponent)
+        weights, _ = self.float_weights(choices)
         refine = partial(self.refine, rows, depth)
         chosen = draw_index(weights, self.relative_error(depth), random, refine)
         candidate = self.draw_candidate(self.candidates(choices, chosen), random)
@@ -282,15 +297,6 @@ class SubtreeMechanism:
             self.draw(left, depth - 1, random),
             self.draw(right, depth - 1, random),
         )
-
-    def powers_below(self, exponent: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Powers exp(-unit (highest - exponent)), as the kernel takes them."""
-        ones, tens, hundreds = self.scoring.tables
-        steps = exponent.max() - exponent
-        high = steps // (DIGIT * DIGIT)
-        found = hundreds[np.minimum(high, len(hundreds) - 1)]
-        found = ones[steps % DIGIT] * tens[steps // DIGIT % DIGIT] * found
-        return np.where(high < len(hundreds), found, 0.0)
 
     def draw_candidate(self, candidates: NDArray[np.int64], random: RandomBits) -> int:
         """Draw one of several candidates by their base measure."""
@@ -310,33 +316,32 @@ class SubtreeMechanism:
         """Draw the label of a leaf, if labels are drawn."""
         if self.scoring.norm is not None:
             return None
-        counts = np.bincount(self.y[rows], minlength=self.n_classes)
+        scores = self.leaf_scores(rows)
+        behind = max(scores) - np.array(scores)
 
         def refine(digits: int) -> list[Decimal]:
-            unit = self.scoring.unit
             with localcontext(precise(digits + GUARD_DIGITS)):
-                step = Decimal(unit.numerator) / Decimal(unit.denominator)
-                return [(step * int(n - counts.max())).exp() for n in counts]
+                return [self.exact_power(-steps) for steps in behind.tolist()]
 
-        weights = self.powers_below(counts.astype(np.int64))
+        weights = powers_of(behind, self.tables)
         return draw_index(weights, self.relative_error(0), random, refine)
 
     # ---- probabilities ---------------------------------------------------------------
 
     def log_sum(self, rows: NDArray[np.int32], depth: int) -> float:
         """Log Z(rows, depth), up to rounding."""
-        exponent, mantissa = self.kernel.total(rows, depth)
-        return float(self.scoring.unit) * exponent + math.log(mantissa)
+        if depth == 0 or self.grid.n_candidates == 0:
+            scores = self.leaf_scores(rows)
+            highest = max(scores)
+            weights = powers_of(highest - np.array(scores), self.tables)
+        else:
+            weights, highest = self.float_weights(self.choices(rows, depth))
+        return float(self.unit) * highest + math.log(weights.sum())
 
     def log_weight(self, subtree: Split | Leaf, rows: NDArray[np.int32]) -> float:
         """Log of the weight of one subtree on some rows, up to rounding."""
         if isinstance(subtree, Leaf):
-            counts = np.bincount(self.y[rows], minlength=self.n_classes)
-            if subtree.label is None:
-                score = self.kernel.score(counts.astype(np.int32))
-            else:
-                score = int(counts[subtree.label])
-            return float(self.scoring.unit) * score
+            return float(self.unit) * self.leaf_scores(rows)[subtree.label or 0]
         candidate = int(self.grid.slot[subtree.feature]) + subtree.code
         own = math.log(
             self.grid.measure[candidate] / self.feature_measure[subtree.feature]

@@ -15,6 +15,8 @@ from mrforest.privacy.grid import Grid
 from mrforest.privacy.mechanisms import Geometric, PermuteAndFlip
 from mrforest.privacy.plan import Plan
 from mrforest.privacy.randomness import RandomBits
+from mrforest.privacy.scoring import MOST_EPSILON
+from mrforest.privacy.sensitivity import CORRECT_RANGE, squares, squares_range
 from mrforest.privacy.subtree import Leaf, Scoring, Split, SubtreeMechanism
 
 Rows = NDArray[np.int32]
@@ -85,9 +87,12 @@ class TreeMechanism:
                 self.rows.n_classes,
                 self.rows.grid,
                 Scoring(
-                    block.epsilon,
+                    # What is drawn with less costs less.
+                    min(block.epsilon, MOST_EPSILON),
                     None if self.plan.leaf == "joint" and number == last else self.norm,
+                    self.rows.squares,
                 ),
+                self.n_jobs,
             )
             for number, block in enumerate(self.plan.blocks)
         ]
@@ -153,7 +158,12 @@ class TreeMechanism:
         if self.plan.leaf == "counts":
             noisy = Geometric(epsilon).draw(counts, random)
             return Leaf(None, tuple(noisy.tolist()))
-        return Leaf(PermuteAndFlip(epsilon).draw(counts, random))
+        scores = counts
+        sensitivity = CORRECT_RANGE
+        if self.rows.squares:
+            scores = squares(counts, np.arange(self.rows.n_classes))
+            sensitivity = squares_range(self.rows.n_classes)
+        return Leaf(PermuteAndFlip(epsilon, sensitivity).draw(scores, random))
 
     # ---- probability -----------------------------------------------------------------
 

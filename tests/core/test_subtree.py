@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables and regions that do not fit together are refused: kernels check no bounds."""
+
+import numpy as np
+import pytest
+
+from mrforest._core import RegionSubtrees, Subtrees
+
+POWERS = np.ones(1024)
+
+
+def arguments(**changes):
+    found = {
+        "codes": np.array([[0, 2], [1, 0]], dtype=np.uint8),
+        "y": np.array([0, 1], dtype=np.int32),
+        "n_classes": 2,
+        "slot": np.array([0, 2, 5], dtype=np.int32),
+        "is_categorical": np.array([0, 1], dtype=np.uint8),
+        "measure": np.ones(5),
+        "ones": POWERS,
+        "tens": POWERS,
+        "hundreds": POWERS,
+        "norm": 0.0,
+        "squares": False,
+        "scale_bits": 16,
+    }
+    return {**found, **changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"codes": np.array([[0, 3]] * 2, dtype=np.uint8)}, "codes of feature 1 must"),
+        ({"codes": np.zeros((2, 2), dtype=np.int64)}, "Buffer dtype mismatch"),
+        ({"codes": np.zeros((2, 3), dtype=np.uint8)}, r"codes of shape \(2, 3\) must"),
+        ({"codes": np.zeros((2, 0), dtype=np.uint8)}, r"codes of shape \(2, 0\) must"),
+        ({"codes": np.zeros((3, 2), dtype=np.uint8)}, "y of 2 rows must be of the 3"),
+        ({"codes": np.zeros((2, 4), dtype=np.uint8)[:, ::2]}, "not C-contiguous"),
+        ({"y": np.array([0, 2], dtype=np.int32)}, r"y from 0 to 2 must be in \[0, 2\)"),
+        ({"y": np.array([-1, 0], dtype=np.int32)}, "y from -1 to 0 must be in"),
+        ({"y": np.array([0, 1])}, "Buffer dtype mismatch"),
+        ({"n_classes": 0}, r"n_classes=0 must be in \[1, 2"),
+        ({"n_classes": 2**61}, r"n_classes=.* must be in \[1, 2"),
+        ({"slot": np.array([0, 3, 2], dtype=np.int32)}, "slot=.* must rise"),
+        ({"slot": np.array([1, 2, 5], dtype=np.int32)}, "slot=.* must rise"),
+        ({"slot": np.array([0, 2, 6], dtype=np.int32)}, "slot=.* must rise"),
+        ({"slot": np.array([0, 2], dtype=np.int32)}, "codes of shape"),
+        ({"is_categorical": np.zeros(1, dtype=np.uint8)}, "codes of shape"),
+        ({"measure": np.array([1, 1, 1, 1, -1.0])}, "measure=.* must be finite"),
+        ({"measure": np.array([1, 1, 1, 1, np.nan])}, "measure=.* must be finite"),
+        ({"tens": np.ones(10)}, "tables of 1024, 10 and 1024 powers must"),
+        ({"hundreds": np.ones(0)}, "tables of 1024, 1024 and 0 powers must"),
+    ],
+)
+def test_tables_that_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        Subtrees(**arguments(**changes))
+
+
+def test_regions_that_are_refused():
+    table = Subtrees(**arguments())
+    for rows in ([2], [-1], [0, 1, 1]):
+        with pytest.raises(ValueError, match="rows must be among the 2 rows"):
+            RegionSubtrees(table, np.array(rows, dtype=np.int32), 1)
+    with pytest.raises(ValueError, match="depth=0 must be at least 1"):
+        RegionSubtrees(table, np.array([0], dtype=np.int32), 0)
+    with pytest.raises(TypeError):
+        RegionSubtrees(None, np.array([0], dtype=np.int32), 1)
+    region = RegionSubtrees(table, np.array([0], dtype=np.int32), 1)
+    for feature in (-1, 2):
+        with pytest.raises(ValueError, match="must be one of 2"):
+            region.weigh(feature)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_region_of_nothing(depth):
+    region = RegionSubtrees(Subtrees(**arguments()), np.zeros(0, dtype=np.int32), depth)
+    for feature in range(2):
+        region.weigh(feature)
+    assert region.slot.tolist() == [0, 0, 0]
+    assert region.bins.tolist() == []
+    # All splits, of which there are 5, at all nodes; two labels at each leaf
+    n_splits, n_leaves = 2 * (2 ** (depth - 1) - 1), 2**depth
+    assert region.weights.tolist() == [(0, 5.0**n_splits * 2.0**n_leaves)]
+
+
+def test_counts_of_the_wrong_number_of_classes():
+    table = Subtrees(**arguments(norm=2.0))
+    assert table.score(np.array([3, 4])) == 5 << 16
+    with pytest.raises(ValueError, match="3 counts must be of 2 classes"):
+        table.score(np.array([3, 4, 0]))
+
+
+def test_moments_of_many_points():
+    """As many points and numbers as there may be; Python's integers do not overflow."""
+    n_classes, n = 256, 2**31
+    table = Subtrees(**arguments(n_classes=n_classes, norm=np.inf, squares=True))
+    for at in ([0], [255], [0, 255], [254, 255], [0, 1, 255], [128]):
+        counts = [0] * n_classes
+        for k in at:
+            counts[k] = n // len(at)
+        expected = max(
+            sum(c * (255**2 - (k - i) ** 2) for i, c in enumerate(counts))
+            for k in range(n_classes)
+        )
+        assert table.score(np.array(counts)) == expected
