@@ -314,14 +314,12 @@ def test_a_seed_makes_it_reproducible_and_not_private():
 
 
 def test_without_a_seed_every_fit_differs():
-    forests = [PrivateForestClassifier(0.1, **PUBLIC).fit(X, Y) for _ in range(8)]
-    assert len({forest._forest.nodes.tobytes() for forest in forests}) > 1
-    # NumPy's global state has no say in it.
     drawn = set()
     for _ in range(8):
+        # NumPy's global state has no say in it.
         np.random.seed(0)  # noqa: NPY002
-        forest = PrivateForestClassifier(0.1, **PUBLIC).fit(X, Y)
-        drawn.add(forest._forest.nodes.tobytes())
+        forest = PrivateForestClassifier(0.1, max_depth=2, n_public=300, **PUBLIC)
+        drawn.add(forest.fit(X, Y)._forest.nodes.tobytes())
     assert len(drawn) > 1
 
 
@@ -435,7 +433,7 @@ def test_forests_are_drawn_as_they_say(parameters):
         "n_estimators": 1,
         **parameters,
     }
-    n = 3000
+    n = 1200
     seen: Counter = Counter()
     chances = {}
     with warnings.catch_warnings():

@@ -12,7 +12,6 @@ whole number of steps; `Scoring` tells how many of them are one unit.
 
 from __future__ import annotations
 
-import itertools
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 from mrforest._core import RegionSubtrees, Subtrees
 from mrforest.privacy.exact import draw_index, precise
 from mrforest.privacy.grid import Grid
+from mrforest.privacy.mechanisms import draw_by_counts
 from mrforest.privacy.randomness import RandomBits
 from mrforest.privacy.scoring import Scoring, power_tables, powers_of
 from mrforest.privacy.sensitivity import SCALE_BITS, check_norm
@@ -113,6 +113,8 @@ class SubtreeMechanism:
         # Base measures are whole numbers over the sum of those of the feature.
         self.measure_up_to = np.concatenate([[0], np.cumsum(grid.measure)])
         self.feature_measure = np.diff(self.measure_up_to[grid.slot])
+        self.totals = np.maximum(self.feature_measure, 1)
+        self.common_total = math.lcm(*self.totals.tolist())
         self.feature_of = np.repeat(np.arange(len(grid.n_codes)), grid.n_codes)
         self.kernel = Subtrees(
             codes,
@@ -120,7 +122,7 @@ class SubtreeMechanism:
             n_classes,
             grid.slot,
             grid.is_categorical.view(np.uint8),
-            grid.measure / np.maximum(self.feature_measure, 1)[self.feature_of],
+            grid.measure / self.totals[self.feature_of],
             *self.tables,
             scoring.norm or 0.0,
             scoring.squares,
@@ -175,15 +177,31 @@ class SubtreeMechanism:
             for ended in [threads.submit(weigh_next) for _ in range(n_threads)]:
                 ended.result()
 
-    def measures(self, choices: Choices) -> list[Fraction]:
-        """Return the base measure of each choice; that of a feature sums to 1."""
+    def measures(
+        self, choices: Choices
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return base measures, each to be divided by the `totals` of its feature.
+
+        Returns
+        -------
+        runs : ndarray of shape (n,)
+            Of each run of candidates.
+        feature : ndarray of shape (n,)
+            Its feature.
+        left_over : ndarray of shape (n_features,)
+            Of the candidates of each feature that are in no run.
+        """
         runs = self.measure_up_to[choices.end] - self.measure_up_to[choices.first]
         feature = self.feature_of[choices.first]
         left_over = self.feature_measure.copy()
         np.subtract.at(left_over, feature, runs)
-        totals = np.maximum(self.feature_measure, 1)
-        pairs = zip(runs.tolist(), totals[feature].tolist(), strict=True)
-        rest = zip(left_over.tolist(), totals.tolist(), strict=True)
+        return runs, feature, left_over
+
+    def exact_measures(self, choices: Choices) -> list[Fraction]:
+        """Return the base measure of each choice; that of a feature sums to 1."""
+        runs, feature, left_over = self.measures(choices)
+        pairs = zip(runs.tolist(), self.totals[feature].tolist(), strict=True)
+        rest = zip(left_over.tolist(), self.totals.tolist(), strict=True)
         return [
             *(Fraction(a, b) for a, b in pairs),
             sum((Fraction(a, b) for a, b in rest), Fraction(0)),
@@ -191,8 +209,9 @@ class SubtreeMechanism:
 
     def float_weights(self, choices: Choices) -> tuple[NDArray[np.float64], int]:
         """Return weights of the choices, measures included, and an exponent of all."""
-        measures = np.array([float(m) for m in self.measures(choices)])
-        weights = measures * choices.mantissa
+        runs, feature, left_over = self.measures(choices)
+        rest = (left_over / self.totals).sum()
+        weights = np.append(runs / self.totals[feature], rest) * choices.mantissa
         # What cannot be drawn must not push all others out of range.
         exponent = np.where(weights > 0, choices.exponent, 0)
         highest = int(exponent.max())
@@ -229,7 +248,8 @@ class SubtreeMechanism:
         error = self.n_classes + 5
         for _ in range(depth):
             error = 2 * error + 1 + (n_bins + 2) + 7 * n_terms
-        return 2 * (error + 8) * 2.0**-53
+        # What `float_weights` adds: a quotient and a sum a feature, a power, products.
+        return 2 * (error + 2 * n_features + 8) * 2.0**-53
 
     def refine(self, rows: NDArray[np.int32], depth: int, digits: int) -> list[Decimal]:
         """Return the weights of the choices of a region, to so many digits."""
@@ -258,7 +278,7 @@ class SubtreeMechanism:
         # Which choices there are does not depend on the depth.
         choices = self.choices(rows, 1)
         out = []
-        for chosen, measure in enumerate(self.measures(choices)):
+        for chosen, measure in enumerate(self.exact_measures(choices)):
             if measure == 0:
                 out.append(Decimal(0))
                 continue
@@ -299,18 +319,18 @@ class SubtreeMechanism:
         )
 
     def draw_candidate(self, candidates: NDArray[np.int64], random: RandomBits) -> int:
-        """Draw one of several candidates by their base measure."""
-        totals = self.feature_measure[self.feature_of[candidates]].tolist()
-        common = math.lcm(*totals)
+        """Draw one of several candidates by their base measure: feature, then code."""
+        feature, measure = self.feature_of[candidates], self.grid.measure[candidates]
+        of_feature = np.zeros(len(self.totals), dtype=np.int64)
+        np.add.at(of_feature, feature, measure)
+        features = np.flatnonzero(of_feature).tolist()
         shares = [
-            measure * (common // total)
-            for measure, total in zip(
-                self.grid.measure[candidates].tolist(), totals, strict=True
-            )
+            int(of_feature[f]) * (self.common_total // int(self.totals[f]))
+            for f in features
         ]
-        place = random.below(sum(shares))
-        ends = itertools.accumulate(shares)
-        return int(candidates[next(i for i, end in enumerate(ends) if place < end)])
+        is_drawn = feature == features[draw_by_counts(shares, random)]
+        place = draw_by_counts(measure[is_drawn].tolist(), random)
+        return int(candidates[is_drawn][place])
 
     def draw_label(self, rows: NDArray[np.int32], random: RandomBits) -> int | None:
         """Draw the label of a leaf, if labels are drawn."""
