@@ -85,7 +85,7 @@ def plain(tree):
 
 def unplain(tree):
     if not isinstance(tree, tuple):
-        return Leaf(np.empty(0, dtype=np.int32), tree)
+        return Leaf(tree)
     feature, code, left, right = tree
     return Split(feature, code, unplain(left), unplain(right))
 

@@ -27,8 +27,8 @@ def test_cuts_lie_between_the_bounds(low, high):
 
 def test_uniform_and_dyadic_edges():
     cuts, measure = Numeric(0, 2048).cuts()
-    uniform = [128 * i for i in range(1, 16)]
-    near = [1, 2, 4, 8, 16, 32, 64]
+    uniform = [64 * i for i in range(1, 32)]
+    near = [1, 2, 4, 8, 16, 32]
     assert cuts.tolist() == sorted(uniform + near + [2048 - x for x in near])
     weights = dict(zip(cuts.tolist(), measure.tolist(), strict=True))
     assert {weights[x] for x in uniform} == {10}

@@ -36,7 +36,7 @@ def test_one_pair_for_all():
     ("bounds", "message"),
     [
         ([(0, 1)], "1 entries"),
-        ([(0, 1), (0, 1), (2, 1)], "'height' are .2, 1.; they must be finite, the low"),
+        ([(0, 1), (0, 1), (2, 1)], "column 'height': .2, 1. must be finite, the lower"),
         ([(0, 1), (0, 1), (0, np.inf)], "must be finite"),
         ([(0, 1), (0, 1), (np.nan, 1)], "must be finite"),
         ([(0, 1), (0, 1), (-1e308, 1e308)], "too far apart"),

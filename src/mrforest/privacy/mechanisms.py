@@ -261,7 +261,12 @@ class Geometric:
 
     def probabilities(self, noise: ArrayLike) -> NDArray[np.float64]:
         """Return the probability of each of these values of the noise."""
-        return np.asarray(np.exp(self.log_probabilities(noise)))
+        size = np.abs(read_integers("noise", noise))
+        if math.isinf(self.epsilon):
+            return np.where(size == 0, 1.0, 0.0)
+        rate = self.epsilon / self.sensitivity
+        with np.errstate(over="ignore"):
+            return np.asarray(math.tanh(rate / 2) * np.exp(-rate * size))
 
     def log_probabilities(self, noise: ArrayLike) -> NDArray[np.float64]:
         """Return the logarithm of `probabilities`, also where that is too small."""
