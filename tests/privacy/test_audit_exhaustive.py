@@ -147,7 +147,7 @@ def test_distributions_are_those_of_all_subtrees(grid, depth, norm):
         rows, y = [list(c) for c, _ in records], [label for _, label in records]
         trees = naive.subtrees(grid, 2, depth, labels=norm is None)
         weights = {
-            t: naive.log_weight(grid, 2, t, rows, y, float(scoring.unit(2)), norm)
+            t: naive.log_weight(grid, 2, t, rows, y, float(scoring.unit(2)), scoring)
             for t in trees
         }
         total = np.logaddexp.reduce(list(weights.values()))
