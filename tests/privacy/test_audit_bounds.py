@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from mrforest.privacy.audit._bounds import (
+    _stakes,
     mean_at_least,
     mean_between,
     share_at_least,
@@ -50,3 +51,13 @@ def test_means_err_as_seldom_as_they_say(draw):
 def test_means_do_not_trust_a_lack_of_variance():
     assert 0.8 < mean_at_least(np.ones(30), 0.05) < 1
     assert mean_at_least(np.zeros(30), 0.05) < 1e-9
+
+
+def test_stakes_are_chosen_before_the_value_is_seen():
+    values = np.random.default_rng(0).random(20)
+    stakes = _stakes(values, 0.05)
+    for i in range(20):
+        changed = values.copy()
+        changed[i:] = 1 - changed[i:]
+        np.testing.assert_array_equal(_stakes(changed, 0.05)[: i + 1], stakes[: i + 1])
+    assert len(set(stakes)) == 20

@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 
 from mrforest import MultinomialForestClassifier
 from mrforest.privacy import audit
@@ -158,8 +160,12 @@ def test_the_default_statistic_sees_predictions_and_probabilities():
     rows = np.array([[0.0], [1.0], [2.0], [3.0]])
     y = np.array(["a", "a", "b", "b"])
     # The same labels everywhere, other shares of the classes
-    found = audit.empirical(GaussianNB(), (rows, y), (rows[:3], y[:3]), runs=100)
+    prior = DummyClassifier(strategy="prior")
+    found = audit.empirical(prior, (rows, y), (rows[:3], y[:3]), runs=100)
     assert found.refutes(2.0)
+    # Other labels, and no probabilities
+    found = audit.empirical(LinearSVC(), (rows, y), (rows, y[::-1]), runs=20)
+    assert found.epsilon > 0
     same = audit.empirical(GaussianNB(), (rows, y), (rows, y), runs=40)
     assert same.epsilon == 0
     frames = [pd.DataFrame({"a": part[:, 0]}) for part in (rows, rows[:3])]
@@ -181,8 +187,8 @@ def test_the_same_for_any_number_of_processes(capsys):
 
 
 def test_bad_arguments():
-    with pytest.raises(ValueError, match="random_state=3, so all its fits"):
-        audit.empirical(RandomForestClassifier(random_state=3), D, D_NEIGHBOUR, runs=9)
+    with pytest.raises(ValueError, match="random_state=0, so all its fits"):
+        audit.empirical(RandomForestClassifier(random_state=0), D, D_NEIGHBOUR, runs=9)
     pipeline = make_pipeline(RandomForestClassifier(random_state=3))
     with pytest.raises(ValueError, match="randomforestclassifier__random_state=3"):
         audit.empirical(pipeline, D, D_NEIGHBOUR, runs=9)

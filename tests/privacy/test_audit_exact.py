@@ -10,6 +10,7 @@ import pytest
 from joblib import parallel_config
 
 from mrforest.privacy import Item, Ledger, audit
+from mrforest.privacy.audit._tables import take
 from tests.privacy.standin import PrivateTree
 
 BOUNDS = [(0, 3, True), (0.0, 1.0)]
@@ -45,6 +46,14 @@ def test_losses_are_those_of_the_definition(seed):
     assert found.holds
     assert f"largest {found.largest:.6g} ({found.worst})" in str(found)
     assert str(found).endswith("claimed epsilon 1 holds")
+
+
+def test_losses_count_in_both_directions():
+    neighbours = (audit.Neighbour(0), audit.Neighbour(1))
+    found = audit.ExactAudit(np.array([0.5, -1.5]), neighbours, epsilon=1.0)
+    assert found.largest == 1.5
+    assert found.worst == audit.Neighbour(1)
+    assert not found.holds
 
 
 def test_only_some_rows():
@@ -89,6 +98,14 @@ def test_frames(frame):
         tree, as_frame(X), list(y), others=(as_frame(X_other), y_other.tolist())
     )
     assert found.losses.tolist() == expected.losses.tolist()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, pl.DataFrame])
+def test_rows_are_taken_in_their_order(kind):
+    X, y = table(5, 0)
+    X_taken, y_taken = take((kind(X), y), np.array([3, 0, 3]))
+    np.testing.assert_array_equal(np.asarray(X_taken), X[[3, 0, 3]])
+    assert y_taken.tolist() == y[[3, 0, 3]].tolist()
 
 
 def test_threads_and_a_bar(capsys):

@@ -205,22 +205,24 @@ def test_a_gini_score_with_half_its_range_is_found():
     assert broken.largest == pytest.approx(1.291, abs=5e-4)
 
 
-def test_split_distributions_are_weighted_by_feature():
-    """All features are equally likely if the records say nothing."""
+def test_split_distributions_by_hand():
     mechanism = Exponential(1.0, GINI_RANGE)
-    grid = Grid.of([Numeric(0, 3, is_whole=True), ["a", "b"]])
+    grid = Grid.of([Numeric(0, 4, is_whole=True), ["a", "b"]])
+    # All features are equally likely if the records say nothing.
     found = audit.split_distribution(grid, 2, gini, mechanism)(())
     by_feature = [
         sum(math.exp(p) for (feature, _), p in found.items() if feature == j)
         for j in range(2)
     ]
     assert by_feature == pytest.approx([0.5, 0.5])
-    # A record of the other class on one side of a cut is worth something there.
-    records = (((0, 0), 0), ((0, 0), 0), ((3, 1), 1))
+    # Every cut tells the classes apart, and so does asking for "a" or for "b", but not
+    # for other values.
+    records = (((0, 0), 0), ((0, 0), 0), ((4, 1), 1))
     found = audit.split_distribution(grid, 2, gini, mechanism)(records)
-    assert found[0, 0] == found[0, 2]
-    gain = gini(np.array([[2, 1]]))[0] / GINI_RANGE
-    assert found[1, 0] - found[1, 2] == pytest.approx(-gain)
+    assert found[0, 0] == found[0, 3]
+    assert found[1, 0] == found[1, 1]
+    gain = -gini(np.array([2, 1])) / GINI_RANGE
+    assert found[1, 0] - found[1, 2] == pytest.approx(gain)
 
 
 # ---- the paper's mechanism -----------------------------------------------------------

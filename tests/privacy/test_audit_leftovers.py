@@ -84,6 +84,31 @@ def test_the_seed_of_another_fit_does_not_replay():
     assert "its noise is no secret" not in str(found)
 
 
+class NoisyShift(NoisyMeans):
+    """Has its noise in a plain number, not in an array."""
+
+    def fit(self, X, y):
+        super().fit(np.zeros_like(X), y)
+        self.means_ = float(self.means_[0])
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.means_)
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_models_without_arrays_are_told_apart_by_what_they_predict(wrong):
+    model = NoisyShift(random_state=5).fit(X, Y)
+    model.random_state, model.seed_ = None, 5 + wrong
+    assert audit.leftovers(model, X, Y).replays == (not wrong)
+
+
+def test_a_flag_is_no_seed():
+    model = NoisyMeans().fit(X, Y)
+    model.is_seeded_ = True
+    assert audit.leftovers(model).clean
+
+
 def test_a_seed_that_the_user_gave():
     found = audit.leftovers(NoisyMeans(random_state=7).fit(X, Y), X, Y)
     assert paths(found) == ["random_state"]
@@ -247,15 +272,16 @@ def test_parameters_are_public():
     bounds = [(low, high) for low, high in zip(X.min(0), X.max(0), strict=True)]
     tree = PrivateTree(bounds=bounds, classes=[0, 1]).fit(X, Y)
     tree.limits_ = np.array(bounds)
+    tree.set_params(spent=60.0)
     assert audit.leftovers(tree, X, Y).clean
     tree.limits_ = np.sort(X, axis=0)[1]
     assert paths(audit.leftovers(tree, X, Y)) == ["limits_"]
 
 
 def test_whole_and_short_numbers_are_no_findings():
-    table = np.column_stack([np.arange(60.0), np.arange(60) / 10])
+    table = np.column_stack([np.arange(100.0, 160), np.arange(60) / 10])
     model = NoisyMeans().fit(table, Y)
-    model.grid_ = np.array([1.0, 2.0, 0.5, 2.5])
+    model.grid_ = np.array([101.0, 122.0, 0.5, 2.5])
     assert audit.leftovers(model, table, Y).clean
     table[7, 1] = model.grid_[0] = 0.4711
     assert paths(audit.leftovers(model, table, Y)) == ["grid_"]

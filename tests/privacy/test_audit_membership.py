@@ -12,6 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from mrforest.privacy import audit
+from mrforest.privacy.audit._membership import _best_threshold
 
 
 def noise(n=80, n_classes=10):
@@ -159,6 +160,12 @@ def test_a_threshold_is_chosen_on_other_runs_than_it_is_measured_on():
     expected = called[coins[20:]].mean() - called[~coins[20:]].mean()
     assert found.true_positive_rate - found.false_positive_rate == expected
     assert found.advantage == 2 * (called == coins[20:]).mean() - 1
+
+
+def test_rows_of_the_same_score_are_called_the_same():
+    scores = np.array([0.9, 0.9, 0.9, 0.5, 0.5, 0.1])
+    is_member = np.array([True, False, False, True, True, False])
+    assert _best_threshold(scores, is_member) == 0.5
 
 
 def test_the_bound_with_a_delta():
