@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from mrforest.privacy import exact, sensitivity, subtree
+from mrforest.privacy import sensitivity, subtree
 from mrforest.privacy.exact import precise
 from mrforest.privacy.grid import Grid, Numeric
 from mrforest.privacy.randomness import RandomBits
@@ -125,7 +125,7 @@ def test_decimals_agree_with_the_kernel(problem, score, depth):
     if problem[-1].n_candidates == 0:
         return
     rows = all_rows(mechanism)
-    choices = mechanism.choices(rows, depth)
+    choices = mechanism.choices(mechanism.weighed(rows, depth))
     weights, highest = mechanism.float_weights(choices)
     with localcontext(prec=50):
         exact = mechanism.exact_weights(rows, depth)
@@ -238,11 +238,13 @@ def test_the_slow_path_draws_the_same(monkeypatch, score, depth):
     rows = all_rows(mechanism)
     chosen = []
 
+    settle = SubtreeMechanism.settle
+
     def recorded(*arguments):
-        chosen.append(exact.draw_index(*arguments))
+        chosen.append(settle(*arguments))
         return chosen[-1]
 
-    monkeypatch.setattr(subtree, "draw_index", recorded)
+    monkeypatch.setattr(SubtreeMechanism, "settle", recorded)
     # What is drawn first is drawn from the same bits; floats that may err by 12 % never
     # decide.
     first = []
@@ -296,15 +298,14 @@ def test_the_same_bits_for_any_number_of_threads(monkeypatch, score, depth):
     rng = np.random.default_rng(5)
     grid = Grid.of([Numeric(0, 4, is_whole=True), ["a", "b"], ["a"], Numeric(0, 1)])
     problem = table(rng, grid, 200, 3)
-    found = [
-        SubtreeMechanism(*problem, Scoring(0.5, *score), n_jobs=n_jobs).choices(
-            np.arange(200, dtype=np.int32), depth
-        )
+    rows = np.arange(200, dtype=np.int32)
+    found = {
+        SubtreeMechanism(*problem, Scoring(0.5, *score), n_jobs=n_jobs)
+        .weighed(rows, depth)
+        .weights.tobytes()
         for n_jobs in (None, 2, 3, 7)
-    ]
-    for other in found[1:]:
-        assert other.exponent.tobytes() == found[0].exponent.tobytes()
-        assert other.mantissa.tobytes() == found[0].mantissa.tobytes()
+    }
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("score", [(None, False), (None, True), (math.inf, True)])
@@ -316,7 +317,7 @@ def test_features_that_are_counted_together(score):
     few = SubtreeMechanism(codes, y, n_classes, grid, Scoring(2.0**-3, *score))
     codes, y = np.repeat(codes, 128, axis=0), np.repeat(y, 128)
     many = SubtreeMechanism(codes, y, n_classes, grid, Scoring(2.0**-10, *score))
-    a, b = (m.choices(all_rows(m), 2) for m in (few, many))
+    a, b = (m.choices(m.weighed(all_rows(m), 2)) for m in (few, many))
     np.testing.assert_array_equal(b.exponent, 128 * a.exponent)
     np.testing.assert_allclose(b.mantissa, a.mantissa, rtol=1e-12)
 

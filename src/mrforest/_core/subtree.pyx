@@ -8,7 +8,8 @@ from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
 from mrforest._core.joint cimport Joint, free_joint, make_joint
 from mrforest._core.levels cimport one_side_empty, weigh
 from mrforest._core.region cimport (
-    DIGIT, N_MOMENTS, Problem, Region, Weight, free_region, make_region, score_of,
+    DIGIT, N_MOMENTS, Problem, Region, Weight, count, free_region, leaf, make_region, power,
+    score_of, worth_of,
 )
 
 WEIGHT_DTYPE = np.dtype([("exponent", np.int64), ("mantissa", np.float64)])
@@ -84,6 +85,35 @@ cdef class Subtrees:
         if view.shape[0] != self.p.n_columns:
             raise ValueError(f"{len(counts)} counts must be of {self.p.n_classes} classes")
         return score_of(&self.p, &view[0])
+
+    def choose_label(self, const int32_t[::1] rows not None, double u, double margin):
+        """The label of a leaf of these rows in which a share u of all weights ends, or -1.
+
+        See `RegionSubtrees.choose`; only if labels are drawn.
+        """
+        cdef Py_ssize_t i, k, K = self.p.n_classes, n_rows = self.codes.shape[0]
+        cdef int64_t highest
+        cdef double total = 0
+        cell_ = np.zeros(self.p.n_columns, dtype=np.int64)
+        up_to_ = np.empty(K)
+        cdef int64_t[::1] cell = cell_
+        cdef double[::1] up_to = up_to_
+        cdef bint is_in_range = True
+        for i in range(rows.shape[0]):
+            if 0 <= rows[i] < n_rows:
+                count(&self.p, &cell[0], self.y[rows[i]])
+            else:
+                is_in_range = False
+        if not is_in_range:
+            raise ValueError(f"rows must be among the {n_rows} rows of the table")
+        highest = leaf(&self.p, &cell[0]).exponent
+        for k in range(K):
+            if self.p.squares:
+                total += power(&self.p, highest - worth_of(&self.p, &cell[0], k))
+            else:
+                total += power(&self.p, highest - cell[k])
+            up_to[k] = total
+        return index_of(up_to, u, margin)
 
 
 def check_table(codes, y, n_classes, slot, is_categorical, measure):
@@ -185,3 +215,88 @@ cdef class RegionSubtrees:
                 &self.table.p, &self.r, &self.joint, self.depth, feature, &self.each[0])
         if error != 0:
             raise MemoryError("no memory to weigh subtrees")
+
+    def weigh_all(self):
+        """Weigh the splits of all features."""
+        cdef Py_ssize_t f
+        cdef int error = 0
+        with nogil:
+            for f in range(self.table.p.n_features):
+                if error == 0:
+                    error = weigh(
+                        &self.table.p, &self.r, &self.joint, self.depth, f, &self.each[0])
+        if error != 0:
+            raise MemoryError("no memory to weigh subtrees")
+
+    def choose(self, double u, double margin):
+        """The number of the weight in which a share u of all ends, w included.
+
+        -1 if it is nearer to an end of it than `margin` times all of them.
+        """
+        cdef const Problem* p = &self.table.p
+        cdef Py_ssize_t b, n_bins = self.r.slot[p.n_features]
+        cdef int64_t highest = -1
+        cdef double measure, total = 0
+        weights = np.empty(n_bins + 1)
+        cdef double[::1] up_to = weights
+        with nogil:
+            for b in range(n_bins + 1):
+                measure = self.r.measure[b] if b < n_bins else self.r.nothing
+                if measure > 0:
+                    highest = max(highest, self.each[b].exponent)
+            for b in range(n_bins + 1):
+                measure = self.r.measure[b] if b < n_bins else self.r.nothing
+                if measure > 0:
+                    total += (measure * self.each[b].mantissa
+                              * power(p, highest - self.each[b].exponent))
+                up_to[b] = total
+        return index_of(up_to, u, margin)
+
+    def run(self, Py_ssize_t b):
+        """Feature, first candidate and end of those that part the region as weight b says."""
+        cdef Py_ssize_t f = 0
+        if not 0 <= b < self.r.slot[self.table.p.n_features]:
+            raise ValueError(f"{b} must be one of {self.r.slot[self.table.p.n_features]} weights")
+        while self.r.slot[f + 1] <= b:
+            f += 1
+        first = self.r.bin[b]
+        if self.table.p.is_categorical[f]:
+            return f, first, first + 1
+        return f, first, self.r.bin[b + 1] if b + 1 < self.r.slot[f + 1] else first
+
+    def leaves_a_side_empty(self):
+        """Which candidates part the region in the way of the last weight, ndarray of uint8."""
+        cdef const Problem* p = &self.table.p
+        cdef Py_ssize_t f, b, last
+        cdef int32_t i
+        found = np.ones(p.slot[p.n_features], dtype=np.uint8)
+        cdef uint8_t[::1] out = found
+        for f in range(p.n_features):
+            last = self.r.slot[f + 1] - 1
+            for b in range(self.r.slot[f], last + 1):
+                if p.is_categorical[f]:
+                    # A category that all points have, or none, tells nothing.
+                    if last > self.r.slot[f]:
+                        out[p.slot[f] + self.r.bin[b]] = False
+                elif b < last:
+                    for i in range(self.r.bin[b], self.r.bin[b + 1]):
+                        out[p.slot[f] + i] = False
+        return found
+
+
+cdef Py_ssize_t index_of(const double[::1] up_to, double u, double margin):
+    """The first of cumulative weights above u times the last; -1 if rounding may decide."""
+    cdef Py_ssize_t low = 0, high = up_to.shape[0] - 1, middle, n = up_to.shape[0]
+    cdef double x = u * up_to[n - 1], apart = margin * up_to[n - 1]
+    while low < high:
+        middle = (low + high) // 2
+        if up_to[middle] > x:
+            high = middle
+        else:
+            low = middle + 1
+    if low > 0 and not up_to[low - 1] + apart < x:
+        return -1
+    # 0 <= U W < W is known without any computation.
+    if low < n - 1 and not x < up_to[low] - apart:
+        return -1
+    return low

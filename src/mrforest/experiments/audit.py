@@ -17,6 +17,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from mrforest.experiments.flawed import printed_split
 from mrforest.forests.multinomial import MultinomialForestClassifier
+from mrforest.forests.private import PrivateForestClassifier
 from mrforest.privacy import audit
 from mrforest.privacy.grid import Grid, Numeric
 from mrforest.privacy.mechanisms import Exponential
@@ -254,8 +255,6 @@ def losses_of_a_forest(epsilon: float, n_jobs: int) -> audit.ExactAudit:
 
 def private_forest(epsilon: float, **parameters: Any) -> Any:
     """Return a private forest for two classes."""
-    from mrforest import PrivateForestClassifier
-
     return PrivateForestClassifier(epsilon, classes=[0, 1], **parameters)
 
 

@@ -146,12 +146,15 @@ def draw_index(
         index = index_by_floats(weights, relative_error, uniform)
         if index is not None:
             return index
+    return index_by_refining(refine, len(weights), uniform)
+
+
+def index_by_refining(refine: Refine, n: int, uniform: Uniform) -> int:
+    """Return the index that more and more digits and bits tell in the end."""
     for digits in precisions():
         refined = refine(digits)
-        if len(refined) != len(weights):
-            raise ValueError(
-                f"refine({digits}) gives {len(refined)} weights, not {len(weights)}"
-            )
+        if len(refined) != n:
+            raise ValueError(f"refine({digits}) gives {len(refined)} weights, not {n}")
         index = index_by_decimals(refined, digits, uniform)
         if index is not None:
             return index

@@ -13,11 +13,13 @@ whole number of steps; `Scoring` tells how many of them are one unit.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from queue import SimpleQueue
 
 import numpy as np
@@ -25,7 +27,13 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from mrforest._core import RegionSubtrees, Subtrees
-from mrforest.privacy.exact import draw_index, precise
+from mrforest.privacy.exact import (
+    Refine,
+    Uniform,
+    index_by_refining,
+    margin,
+    precise,
+)
 from mrforest.privacy.grid import Grid
 from mrforest.privacy.mechanisms import draw_by_counts
 from mrforest.privacy.randomness import RandomBits
@@ -114,7 +122,10 @@ class SubtreeMechanism:
         self.measure_up_to = np.concatenate([[0], np.cumsum(grid.measure)])
         self.feature_measure = np.diff(self.measure_up_to[grid.slot])
         self.totals = np.maximum(self.feature_measure, 1)
-        self.common_total = math.lcm(*self.totals.tolist())
+        # Factors that make whole numbers of the base measures of all features.
+        common = math.lcm(*self.totals.tolist())
+        self.scales = [common // total for total in self.totals.tolist()]
+        self.slots = [slice(*pair) for pair in pairwise(grid.slot.tolist())]
         self.feature_of = np.repeat(np.arange(len(grid.n_codes)), grid.n_codes)
         self.kernel = Subtrees(
             codes,
@@ -131,10 +142,14 @@ class SubtreeMechanism:
 
     # ---- weights ---------------------------------------------------------------------
 
-    def choices(self, rows: NDArray[np.int32], depth: int) -> Choices:
+    def weighed(self, rows: NDArray[np.int32], depth: int) -> RegionSubtrees:
         """Weigh the ways to split a region, each with all subtrees below it."""
         region = RegionSubtrees(self.kernel, rows, depth)
         self.weigh(region, len(rows), depth)
+        return region
+
+    def choices(self, region: RegionSubtrees) -> Choices:
+        """Return the ways to split a region, with their weights."""
         slot, weights = region.slot, region.weights
         n_occupied = np.diff(slot)
         feature = np.repeat(np.arange(len(n_occupied)), n_occupied)
@@ -158,6 +173,9 @@ class SubtreeMechanism:
         work = n * len(n_bins) ** 2 + 16 * int(n_bins.sum()) ** 2
         is_small = depth < 2 or work < SERIAL_WORK
         n_threads = 1 if is_small else min(effective_n_jobs(self.n_jobs), len(n_bins))
+        if n_threads == 1:
+            region.weigh_all()
+            return
         # A thread that has done a feature takes the next, so that all end at nearly the
         # same time. After the last there is a None for each.
         waiting: SimpleQueue[int | None] = SimpleQueue()
@@ -169,9 +187,6 @@ class SubtreeMechanism:
             for feature in iter(waiting.get, None):
                 region.weigh(feature)
 
-        if n_threads == 1:
-            weigh_next()
-            return
         # joblib would look only every ten milliseconds whether threads have ended.
         with ThreadPoolExecutor(n_threads) as threads:
             for ended in [threads.submit(weigh_next) for _ in range(n_threads)]:
@@ -248,8 +263,8 @@ class SubtreeMechanism:
         error = self.n_classes + 5
         for _ in range(depth):
             error = 2 * error + 1 + (n_bins + 2) + 7 * n_terms
-        # What `float_weights` adds: a quotient and a sum a feature, a power, products.
-        return 2 * (error + 2 * n_features + 8) * 2.0**-53
+        # What a weight that is drawn adds: a base measure, a power, products.
+        return 2 * (error + (n_bins + 2) + 8) * 2.0**-53
 
     def refine(self, rows: NDArray[np.int32], depth: int, digits: int) -> list[Decimal]:
         """Return the weights of the choices of a region, to so many digits."""
@@ -276,7 +291,7 @@ class SubtreeMechanism:
     def exact_weights(self, rows: NDArray[np.int32], depth: int) -> list[Decimal]:
         """Weights of the choices of a region, measures included."""
         # Which choices there are does not depend on the depth.
-        choices = self.choices(rows, 1)
+        choices = self.choices(self.weighed(rows, 1))
         out = []
         for chosen, measure in enumerate(self.exact_measures(choices)):
             if measure == 0:
@@ -304,12 +319,11 @@ class SubtreeMechanism:
         """Draw a subtree of a region."""
         if depth == 0 or self.grid.n_candidates == 0:
             return Leaf(self.draw_label(rows, random))
-        choices = self.choices(rows, depth)
-        weights, _ = self.float_weights(choices)
+        region = self.weighed(rows, depth)
         refine = partial(self.refine, rows, depth)
-        chosen = draw_index(weights, self.relative_error(depth), random, refine)
-        candidate = self.draw_candidate(self.candidates(choices, chosen), random)
-        feature, code = self.grid.feature_of(candidate)
+        n_weights = len(region.weights)
+        chosen = self.settle(region.choose, n_weights, depth, refine, random)
+        feature, code = self.draw_split(region, chosen, random)
         left, right = self.part(rows, feature, code)
         return Split(
             feature,
@@ -318,33 +332,57 @@ class SubtreeMechanism:
             self.draw(right, depth - 1, random),
         )
 
-    def draw_candidate(self, candidates: NDArray[np.int64], random: RandomBits) -> int:
-        """Draw one of several candidates by their base measure: feature, then code."""
-        feature, measure = self.feature_of[candidates], self.grid.measure[candidates]
-        of_feature = np.zeros(len(self.totals), dtype=np.int64)
-        np.add.at(of_feature, feature, measure)
-        features = np.flatnonzero(of_feature).tolist()
-        shares = [
-            int(of_feature[f]) * (self.common_total // int(self.totals[f]))
-            for f in features
-        ]
-        is_drawn = feature == features[draw_by_counts(shares, random)]
-        place = draw_by_counts(measure[is_drawn].tolist(), random)
-        return int(candidates[is_drawn][place])
+    def settle(
+        self,
+        choose: Callable[[float, float], int],
+        n: int,
+        depth: int,
+        refine: Refine,
+        random: RandomBits,
+    ) -> int:
+        """Draw the number of one of n weights: by floats, if they tell it for certain.
+
+        `choose` is the compiled `exact.index_by_floats`.
+        """
+        uniform = Uniform(random)
+        error = self.relative_error(depth)
+        if error <= 0.125:
+            k, _ = uniform.interval(53)
+            chosen = choose(math.ldexp(k, -53), margin(n, error))
+            if chosen >= 0:
+                return chosen
+        return index_by_refining(refine, n, uniform)
+
+    def draw_split(
+        self, region: RegionSubtrees, chosen: int, random: RandomBits
+    ) -> tuple[int, int]:
+        """Draw one of the candidates that part a region in the chosen way.
+
+        By their base measure: first the feature, then the code.
+        """
+        if chosen < len(region.weights) - 1:
+            feature, first, end = region.run(chosen)
+            measures = self.grid.measure[self.slots[feature]][first:end]
+            return feature, first + draw_by_counts(measures.tolist(), random)
+        measure = self.grid.measure * region.leaves_a_side_empty()
+        of_feature = np.add.reduceat(measure, self.grid.slot[:-1]).tolist()
+        shares = [n * scale for n, scale in zip(of_feature, self.scales, strict=True)]
+        feature = draw_by_counts(shares, random)
+        measures = measure[self.slots[feature]]
+        return feature, draw_by_counts(measures.tolist(), random)
 
     def draw_label(self, rows: NDArray[np.int32], random: RandomBits) -> int | None:
         """Draw the label of a leaf, if labels are drawn."""
         if self.scoring.norm is not None:
             return None
-        scores = self.leaf_scores(rows)
-        behind = max(scores) - np.array(scores)
 
         def refine(digits: int) -> list[Decimal]:
+            scores = self.leaf_scores(rows)
             with localcontext(precise(digits + GUARD_DIGITS)):
-                return [self.exact_power(-steps) for steps in behind.tolist()]
+                return [self.exact_power(score - max(scores)) for score in scores]
 
-        weights = powers_of(behind, self.tables)
-        return draw_index(weights, self.relative_error(0), random, refine)
+        choose = partial(self.kernel.choose_label, rows)
+        return self.settle(choose, self.n_classes, 0, refine, random)
 
     # ---- probabilities ---------------------------------------------------------------
 
@@ -355,7 +393,9 @@ class SubtreeMechanism:
             highest = max(scores)
             weights = powers_of(highest - np.array(scores), self.tables)
         else:
-            weights, highest = self.float_weights(self.choices(rows, depth))
+            weights, highest = self.float_weights(
+                self.choices(self.weighed(rows, depth))
+            )
         return float(self.unit) * highest + math.log(weights.sum())
 
     def log_weight(self, subtree: Split | Leaf, rows: NDArray[np.int32]) -> float:
