@@ -60,15 +60,18 @@ cdef inline void one_level_of(
     cdef const int64_t* cell
     cdef int64_t* left = work
     cdef int64_t* right = work + C
+    cdef int64_t some           # 0 if no point is in the cell: no column is negative
     cdef Weight both
     cdef double base
     if p.is_categorical[f]:
         for b in range(r.slot[f], last):
             cell = cells + b * C
             both = empty
-            if points_of(p, cell) > 0:
-                for k in range(C):
-                    right[k] = everything[k] - cell[k]
+            some = 0
+            for k in range(C):
+                some |= cell[k]
+                right[k] = everything[k] - cell[k]
+            if some != 0:
                 both = times(leaf(p, right), leaf(p, cell))
             add(p, total, r.measure[b], both)
             if each is not NULL:
@@ -79,12 +82,14 @@ cdef inline void one_level_of(
     both = empty
     for b in range(r.slot[f], last - 1):
         cell = cells + b * C
-        if points_of(p, cell) > 0:
+        some = 0
+        for k in range(C):
+            some |= cell[k]
+            left[k] += cell[k]
+            right[k] = everything[k] - left[k]
+        if some != 0:
             add(p, total, base, both)
             base = 0
-            for k in range(C):
-                left[k] += cell[k]
-                right[k] = everything[k] - left[k]
             both = times(leaf(p, right), leaf(p, left))
         base += r.measure[b]
         if each is not NULL:

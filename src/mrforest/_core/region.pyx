@@ -1,53 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scores of leaves, and the bins that the points of a region occupy."""
+"""The bins that the points of a region occupy."""
 
-from libc.math cimport INFINITY, cbrt, floor, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memmove, memset
-
-
-cdef inline double raised(double x, double norm) noexcept nogil:
-    """x^p, by correctly rounded products and roots; see `mrforest.privacy.sensitivity.norm`."""
-    if norm == 2:
-        return x * x
-    if norm == 3:
-        return x * x * x
-    return x * sqrt(x)
-
-
-cdef inline double rooted(double x, double norm) noexcept nogil:
-    """About x^(1/p)."""
-    cdef double root
-    if norm == 2:
-        return sqrt(x)
-    root = cbrt(x)
-    return root if norm == 3 else root * root
-
-
-cdef int64_t norm_of(const Problem* p, const int64_t* cell) noexcept nogil:
-    """The largest whole number whose power is at most the sum of the scaled counts' powers."""
-    cdef Py_ssize_t k
-    cdef int64_t highest = 0
-    cdef double total = 0, found
-    if p.norm == INFINITY:
-        for k in range(p.n_classes):
-            highest = max(highest, cell[k])
-        return highest << p.scale_bits
-    for k in range(p.n_classes):
-        total = total + raised(<double> (cell[k] << p.scale_bits), p.norm)
-    found = floor(rooted(total, p.norm))
-    # The root is a guess, right or nearly so.
-    while raised(found, p.norm) > total:
-        found -= 1
-    while raised(found + 1, p.norm) <= total:
-        found += 1
-    return <int64_t> found
-
-
-cdef int64_t score_of(const Problem* p, const int64_t* cell) noexcept nogil:
-    """Of a leaf without a label."""
-    return worth_of(p, cell, best_label_of(cell)) if p.squares else norm_of(p, cell)
 
 
 cdef void free_region(Region* r) noexcept nogil:
