@@ -57,10 +57,11 @@ def test_halves_have_the_whole_budget_each():
 
 
 def test_many_trees_pay_in_zcdp_only():
-    assert plan_of(Budget(1.0), 10**6).n_trees == 1
+    assert plan_of(Budget(1.0), 10**6, leaf="counts").n_trees == 1
     budget = Budget(1.0, epsilon_to_zcdp(1.0, 1e-6))
-    assert plan_of(budget, 10**6).n_trees == 20
-    assert plan_of(budget, 300).n_trees == 1
+    assert plan_of(budget, 10**6, leaf="counts").n_trees == 20
+    assert plan_of(budget, 300, leaf="counts").n_trees == 1
+    assert plan_of(budget, 10**6, leaf="label").n_trees == 1
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ epsilon : float, default=1.0
     "delta": """
 delta : float, default=0.0
     Probability that `epsilon` may fail with. If it is positive, budgets are also added
-    up in zero-concentrated privacy (zCDP), which lets a forest have many trees.""",
+    up in zero-concentrated privacy (zCDP), in which many trees cost less.""",
     "bounds": """
 bounds : pair, list of pairs or dict, default=None
     Smallest and largest value of numeric columns, from public knowledge: one pair for
@@ -156,12 +156,12 @@ categories : dict, default=None
     is not in the list is "other".""",
     "private_n_estimators": """
 n_estimators : int or "auto", default="auto"
-    Number of trees. They share the budget, so "auto" is one tree, but up to 20 if
-    `delta` is positive and there are rows enough.""",
+    Number of trees. They share the budget, so "auto" is one tree; but up to 20 for
+    counts in leaves, if `delta` is positive and there are rows enough.""",
     "private_max_depth": """
 max_depth : int or "auto", default="auto"
-    Levels of a tree, at most 20. "auto": 2 to 12, the more the larger rows x budget.
-    Never chosen by looking at the rows.""",
+    Levels of a tree, at most 20. "auto": the more the larger rows x budget. Never
+    chosen by looking at the rows.""",
     "honest": """
 honest : bool, default=False
     Whether one half of the rows shapes the trees and the other tells the leaves, each

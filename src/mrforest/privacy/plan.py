@@ -274,7 +274,7 @@ def make_plan(
     budget = budget.without(rows_epsilon)
     n_rows = max(n_rows or 1, 1)  # noise may make it negative
     if n_trees == "auto":
-        n_trees = count_trees(budget, n_rows)
+        n_trees = count_trees(budget, n_rows) if leaf == "counts" else 1
     told: Literal["joint", "label", "counts"] = leaf
     if leaf == "label" and not honest:
         told = "joint"
@@ -329,10 +329,11 @@ def tree_budget(budget: Budget, n_trees: int) -> float:
 
 
 def count_trees(budget: Budget, n_rows: int) -> int:
-    """Return how many trees pay.
+    """Return how many trees rank best.
 
     Pure budgets add up as fast as errors average out: one tree. Budgets in zCDP add up
-    as slowly as errors average out, so there may be as many as still see something.
+    as slowly as errors average out, so there may be as many as still see something. A
+    single tree of labels is more accurate, though.
     """
     n_trees = MOST_TREES if budget.rho else 1
     while n_trees > 1 and n_rows * tree_budget(budget, n_trees) < SIGNAL_A_TREE:
