@@ -45,6 +45,14 @@ def test_one_version():
     assert f"version: '{mrforest.__version__}'" in (ROOT / "meson.build").read_text()
 
 
+def test_the_examples_of_the_page_about_audits_run(capsys):
+    page = (ROOT / "docs" / "audits.md").read_text()
+    exec("\n".join(re.findall(r"```python\n(.*?)```", page, re.S)), {})
+    told = capsys.readouterr().out
+    assert "its noise is no secret" in told
+    assert "largest loss 0.99" in told
+
+
 def test_the_examples_of_the_readme_run(capsys):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
     assert len(blocks) == 2

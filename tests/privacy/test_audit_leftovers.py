@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from mrforest.privacy import Accountant, audit
+from mrforest.privacy.audit._traces import _other_table
 from mrforest.privacy.randomness import RandomBits
 from tests.privacy.standin import PrivateTree
 
@@ -27,10 +28,11 @@ X, Y = RNG.normal(size=(60, 3)), np.repeat([0, 1], [25, 35])
 class NoisyMeans(ClassifierMixin, BaseEstimator):
     """Means with noise; keeps what it is told to keep."""
 
-    def __init__(self, random_state=None, keep=None, accountant=None):
+    def __init__(self, random_state=None, keep=None, accountant=None, budget=1.0):
         self.random_state = random_state
         self.keep = keep
         self.accountant = accountant
+        self.budget = budget
 
     def fit(self, X, y):
         seed = self.random_state
@@ -165,9 +167,25 @@ def test_lists_and_arrays_of_seeds():
 
 
 def test_an_accountant_is_not_charged_for_a_replay():
-    accountant = Accountant(1.0)
+    accountant = Accountant(2.0)
     model = NoisyMeans(keep=keep_seed, accountant=accountant).fit(X, Y)
     assert audit.leftovers(model, X, Y).replays
+    pipeline = make_pipeline(StandardScaler(), model).fit(X, Y)
+    assert audit.leftovers(pipeline, X, Y).replays
+    assert accountant.spent == 2.0
+
+
+class ChargesWhoeverIsThere(NoisyMeans):
+    def fit(self, X, y):
+        if Accountant.current() is not None:
+            Accountant.current().charge(1.0, "fit")
+        return super().fit(X, y)
+
+
+def test_nor_is_one_that_was_entered():
+    with Accountant(5.0) as accountant:
+        model = ChargesWhoeverIsThere(keep=keep_seed).fit(X, Y)
+        assert audit.leftovers(model, X, Y).replays
     assert accountant.spent == 1.0
 
 
@@ -209,20 +227,27 @@ class Hidden:
 class Pickled:
     """A state that is made when it is asked for."""
 
+    def __init__(self, n):
+        self.of_n = lambda: {"n": n}
+
     def __getstate__(self):
-        return {"n": 60}
+        return self.of_n()
 
 
 @pytest.mark.parametrize(
     ("attribute", "path", "why"),
     [
         (lambda X, y: len(y), "kept_", "the exact number of training rows"),
-        (lambda X, y: 60.0, "kept_", "the exact number of training rows"),
-        (lambda X, y: np.array([60, 31]), "kept_", "number of training rows"),
+        (lambda X, y: float(len(y)), "kept_", "the exact number of training rows"),
+        (lambda X, y: np.array([len(y), 31]), "kept_", "number of training rows"),
         (lambda X, y: np.bincount(y), "kept_", "the exact class counts"),
-        (lambda X, y: [25, 35], "kept_", "the exact class counts"),
-        (lambda X, y: {"a": 25, "b": 35}, "kept_", "the exact class counts"),
-        (lambda X, y: np.array([[0.5, 0.5], [25 / 60, 35 / 60]]), "kept_", "shares"),
+        (lambda X, y: np.bincount(y).tolist(), "kept_", "the exact class counts"),
+        (
+            lambda X, y: dict(enumerate(np.bincount(y))),
+            "kept_",
+            "the exact class counts",
+        ),
+        (lambda X, y: np.array([[1, 0], np.bincount(y) / len(y)]), "kept_", "shares"),
         (lambda X, y: y, "kept_", "one entry for each training row"),
         (lambda X, y: list(y), "kept_", "one entry for each training row"),
         (lambda X, y: pd.DataFrame(X), "kept_", "one entry for each training row"),
@@ -232,7 +257,7 @@ class Pickled:
         (lambda X, y: X[:4].astype(np.float32), "kept_", "exact values of X"),
         (lambda X, y: np.sort(X[:, 0])[5:7].mean(), "kept_", "halfway between"),
         (lambda X, y: Hidden(len(y)), "kept_.inside", "number of training rows"),
-        (lambda X, y: Pickled(), "kept_.<n>", "number of training rows"),
+        (lambda X, y: Pickled(len(y)), "kept_.<n>", "number of training rows"),
         (lambda X, y: lambda: X, "kept_.<X>", "one entry for each training row"),
         (
             lambda X, y: functools.partial(max, len(y)),
@@ -245,7 +270,7 @@ class Pickled:
             "number of training rows",
         ),
         (
-            lambda X, y: np.array([(60, 1)], dtype=[("n", int), ("m", int)]),
+            lambda X, y: np.array([(len(y), 1)], dtype=[("n", int), ("m", int)]),
             "kept_['n']",
             "number of training rows",
         ),
@@ -265,6 +290,46 @@ def test_a_sound_object_is_clean():
     assert found.clean
     assert str(found) == "nothing found that was not paid for"
     assert audit.leftovers(NoisyMeans().fit(X, Y), X, Y).clean
+
+
+def test_what_any_table_gives_is_no_finding():
+    """A number that is n by chance, and a grid on which two values lie."""
+
+    def keep_constants(fitted, seed, rng, rows, y):
+        fitted.n_steps_ = 60
+        fitted.table_ = [25, 35]
+        fitted.grid_ = np.array([X[3, 0], X[9, 2]])
+
+    found = found_in(keep_constants, X, Y)
+    assert found.clean, str(found)
+
+
+GRID = np.array([X[3, 0], 0.4711])
+
+
+def keep_draw(fitted, seed, rng, rows, y):
+    fitted.grid_, fitted.drawn_ = GRID.copy(), GRID[int(len(y) < 60)]
+
+
+def test_what_is_drawn_from_a_public_grid_is_no_finding():
+    """Though another fit draws something else."""
+    found = found_in(keep_draw, X, Y)
+    assert found.clean, str(found)
+
+
+def test_a_fit_that_fails_on_the_other_table_hides_nothing():
+    def keep_or_fail(fitted, seed, rng, rows, y):
+        if len(y) < 60:
+            raise RuntimeError("too few rows")
+        fitted.n_ = len(y)
+        fitted.limits_ = np.array([fitted.budget])
+
+    # But for parameters, which are public.
+    model = NoisyMeans(keep=keep_or_fail, budget=X[3, 0]).fit(X, Y)
+    assert paths(audit.leftovers(model, X, Y)) == ["n_"]
+    model.set_params(budget=60)
+    assert paths(audit.leftovers(model, X, Y))[0] == "n_"
+    assert "budget" not in paths(audit.leftovers(model, X, Y))
 
 
 def test_parameters_are_public():
@@ -308,6 +373,33 @@ def test_frames_with_names():
     for table in (frame, pl.DataFrame(frame.to_dict("list"))):
         assert paths(audit.leftovers(fitted, table, Y)) == ["kept_"]
     assert paths(audit.leftovers(fitted, frame.to_numpy(), Y)) == ["kept_"]
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_the_other_table(kind):
+    """Two rows less, other numbers, the same words and whole numbers."""
+    frame = kind({"a": X[:, 0], "b": list("xy") * 30, "c": np.arange(60)})
+    other, y = _other_table((frame, Y))
+    assert np.bincount(y).tolist() == [24, 34]
+    kept = np.delete(np.arange(60), [0, 25])
+    for name, same in (("a", False), ("b", True), ("c", True)):
+        before = np.asarray(frame[name])[kept]
+        after = np.asarray(other[name])
+        assert (before == after).all() == same
+        assert not set(before) & set(after) or same
+    np.testing.assert_allclose(np.asarray(other["a"]), X[kept, 0], atol=0.01)
+    found = audit.leftovers(KeepsSome().fit(frame, Y), frame, Y)
+    assert paths(found) == ["n_", "first_"]
+
+
+class KeepsSome(BaseEstimator):
+    """Keeps the size and the first number of a frame, and a constant."""
+
+    def fit(self, X, y):
+        self.n_ = len(y)
+        self.first_ = float(np.asarray(X["a"])[0])
+        self.constant_ = 60
+        return self
 
 
 def test_objects_that_contain_themselves_end():

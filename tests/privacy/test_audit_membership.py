@@ -58,7 +58,7 @@ def test_the_bound_is_reached_and_not_exceeded():
     assert found.n_targets == 1
     assert found.true_positive_rate == pytest.approx(math.e / (1 + math.e), abs=0.04)
     assert found.false_positive_rate == pytest.approx(1 / (1 + math.e), abs=0.04)
-    assert "agrees with epsilon = 1, which allows 0.4621" in str(found)
+    assert "does not refute epsilon = 1, which allows 0.4621" in str(found)
 
 
 def test_a_false_claim_is_refuted():

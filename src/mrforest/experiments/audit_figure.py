@@ -147,7 +147,7 @@ def _draw_attacks(axes: Axes, attacks: list[Attack]) -> None:
         ylabel="advantage (95 % interval)",
         title="Was this row in the table? Diabetes data",
     )
-    axes.legend(frameon=False, fontsize="small", loc=(0.62, 0.7))
+    axes.legend(frameon=False, fontsize="small", loc=(0.68, 0.72))
 
 
 def _draw_losses(axes: Axes, audits: Audits) -> None:

@@ -21,12 +21,13 @@ from mrforest.privacy.audit._distributions import (
 from mrforest.privacy.audit._empirical import EmpiricalAudit, Event, empirical
 from mrforest.privacy.audit._exact import ExactAudit, Neighbour, exact
 from mrforest.privacy.audit._exhaustive import ExhaustiveAudit, Witness, exhaustive
-from mrforest.privacy.audit._leftovers import Finding, LeftoversAudit, leftovers
+from mrforest.privacy.audit._leftovers import LeftoversAudit, leftovers
 from mrforest.privacy.audit._membership import (
     MembershipAudit,
     membership,
     membership_bound,
 )
+from mrforest.privacy.audit._traces import Finding
 
 __all__ = [
     "EmpiricalAudit",

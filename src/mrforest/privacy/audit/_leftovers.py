@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
-import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from mrforest.privacy.audit._replay import Replay, holder_of, replay
-from mrforest.privacy.audit._tables import Table, read_table
-from mrforest.privacy.audit._walk import parameters_of, walk
+from mrforest.privacy.audit._replay import Replay, replay
+from mrforest.privacy.audit._tables import read_table
+from mrforest.privacy.audit._traces import Finding, traces
+from mrforest.privacy.audit._walk import walk
 from mrforest.privacy.randomness import RandomBits
 
 SEED = re.compile(r"random_?state|seed|entropy", re.IGNORECASE)
@@ -31,29 +31,6 @@ GENERATORS = (
     RandomBits,
 )
 MOST_LINES = 20
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something that a fitted object keeps.
-
-    Attributes
-    ----------
-    path : str
-        Where it is: "estimators_[0].random_state". A name in angle brackets is no
-        attribute; pickle stores it.
-    what : str
-        What it is.
-    why : str
-        What it gives away.
-    """
-
-    path: str
-    what: str
-    why: str
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.what}; {self.why}"
 
 
 @dataclass(frozen=True)
@@ -90,7 +67,8 @@ class LeftoversAudit:
         ]
         if len(lines) > MOST_LINES:
             lines[MOST_LINES:] = [f"... and {len(lines) - MOST_LINES} more"]
-        return "\n".join([f"{len(self.findings)} findings", *lines])
+        n = len(self.findings)
+        return "\n".join([f"{n} finding{'s' if n > 1 else ''}", *lines])
 
 
 def leftovers(fitted: Any, X: Any = None, y: ArrayLike | None = None) -> LeftoversAudit:
@@ -108,7 +86,11 @@ def leftovers(fitted: Any, X: Any = None, y: ArrayLike | None = None) -> Leftove
       constructor's parameters, which are public;
     * whether each seed replays: the estimator that holds it, and the whole, are fitted
       again with the seed; the same arrays and predictions mean that its noise is no
-      secret. An accountant is not charged for that.
+      secret.
+
+    To tell what comes from the table from what is so anyway, the estimator is also
+    fitted to a table with a few rows less and slightly other numbers. What that one
+    keeps as well is not reported. No accountant is charged for these fits.
 
     What is found is to be looked at: equal numbers may be so by chance, above all in
     small tables. What is not found may still be there in another form.
@@ -155,12 +137,14 @@ def leftovers(fitted: Any, X: Any = None, y: ArrayLike | None = None) -> Leftove
             )
         for place, seed in _seeds(path, value):
             tried = Replay.NO
-            if table is not None and estimators:
-                tried = replay(fitted, holder_of(place, estimators), seed, table)
+            above = [at for at in estimators if not at or place.startswith(f"{at}.")]
+            if table is not None and above:
+                holder = estimators[max(above, key=len)]
+                tried = replay(fitted, holder, seed, table)
             n_replayed += tried is Replay.YES
             findings.append(Finding(place, f"seed {seed}", tried.value))
     if table is not None:
-        findings += _DataFindings(fitted, table)
+        findings += traces(fitted, table)
     return LeftoversAudit(tuple(findings), n_replayed > 0)
 
 
@@ -176,120 +160,3 @@ def _seeds(path: str, value: Any) -> Iterator[tuple[str, int]]:
     elif isinstance(value, np.ndarray) and value.dtype.kind in "iu":
         for i, seed in enumerate(value.ravel().tolist()):
             yield f"{path}[{i}]" if value.ndim else path, seed
-
-
-class _DataFindings:
-    """Findings that need the training table."""
-
-    def __init__(self, fitted: Any, table: Table) -> None:
-        self.fitted = fitted
-        X, y = table
-        self.n = len(y)
-        self.counts = np.unique(y, return_counts=True)[1]
-        public = np.concatenate(
-            [
-                _numbers(x).ravel()
-                for _, p in walk(fitted)
-                for _, x in walk(parameters_of(p))
-            ]
-        )
-        values, halfway = _values(X)
-        self.values = np.setdiff1d(values, public)
-        self.halfway = np.setdiff1d(halfway, np.concatenate([values, public]))
-
-    def __iter__(self) -> Iterator[Finding]:
-        for path, value in walk(self.fitted, parameters=False):
-            # Named after the table's columns, it is public.
-            if path.split(".")[-1] in ("n_features_in_", "feature_names_in_"):
-                continue
-            if path and (shape := _shape(value)) and shape[0] == self.n > 1:
-                what = f"{type(value).__name__} of shape {shape}"
-                yield Finding(path, what, "it has one entry for each training row")
-                continue
-            for what, why in self.in_numbers(_numbers(value)):
-                yield Finding(path or "the object", what, why)
-
-    def in_numbers(self, numbers: NDArray[Any]) -> Iterator[tuple[str, str]]:
-        if numbers.size == 0:
-            return
-        if numbers.flat[0] == self.n:
-            first = "" if numbers.size == 1 else "its first number, "
-            yield f"{first}{self.n}", "the exact number of training rows"
-        n_classes = len(self.counts)
-        if n_classes > 1 and numbers.shape[-1:] == (n_classes,):
-            rows = numbers.reshape(-1, n_classes)
-            for what, known in (
-                ("counts", self.counts),
-                ("shares", self.counts / self.n),
-            ):
-                if np.isclose(rows, known, rtol=1e-12, atol=0).all(axis=1).any():
-                    yield f"{known.tolist()}", f"the exact class {what}"
-        for known, what in (
-            (self.values, "exact values of X"),
-            (self.halfway, "halfway between neighbouring values of X"),
-        ):
-            same = np.unique(numbers[np.isin(numbers, known)])
-            if same.size:
-                some = ", ".join(f"{number:.6g}" for number in same[:3])
-                more = ", ..." if same.size > 3 else ""
-                yield f"{same.size} of its numbers ({some}{more})", what
-
-
-def _shape(value: Any) -> tuple[int, ...] | None:
-    """Return the shape of an array, a frame or a list."""
-    if isinstance(value, list | tuple):
-        return (len(value),)
-    shape = getattr(value, "shape", None)
-    return shape if isinstance(shape, tuple) and shape else None
-
-
-def _numbers(value: Any) -> NDArray[Any]:
-    """Return the numbers that something is or consists of; none if it is no such."""
-    if isinstance(value, np.ndarray):
-        return value if value.dtype.kind in "iuf" else np.empty(0)
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    items = list(value) if isinstance(value, list | tuple) else [value]
-    is_plain = all(isinstance(x, Real) and not isinstance(x, bool) for x in items)
-    return np.array(items, dtype=float) if is_plain and items else np.empty(0)
-
-
-def _values(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return numbers of a table that tell much, and those halfway between two.
-
-    Also in single precision, in which some trees take their table.
-    """
-    values, halfway = [], []
-    for column in _columns(X):
-        for exact in (column, column.astype(np.float32).astype(np.float64)):
-            distinct = np.unique(exact[np.isfinite(exact)])
-            values.append(distinct)
-            halfway.append(distinct[:-1] / 2 + distinct[1:] / 2)
-    return _telling(values), _telling(halfway)
-
-
-def _telling(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return numbers of more than two digits that are not whole.
-
-    The others are met everywhere.
-    """
-    numbers = np.unique(np.concatenate([np.empty(0), *parts]))
-    is_short = np.array([float(f"{number:.2g}") == number for number in numbers])
-    is_whole = numbers == np.round(numbers)
-    return np.asarray(numbers[~(is_whole | is_short.astype(bool))])
-
-
-def _columns(X: Any) -> Iterator[NDArray[np.float64]]:
-    """Yield the numeric columns."""
-    if not isinstance(X, np.ndarray):
-        frame = nw.from_native(X, eager_only=True)
-        series = [frame[name] for name in frame.columns]
-        yield from (
-            s.cast(nw.Float64).to_numpy() for s in series if s.dtype.is_numeric()
-        )
-        return
-    for column in X.T:
-        try:
-            yield column.astype(np.float64)
-        except (TypeError, ValueError):
-            continue

@@ -62,7 +62,7 @@ class MembershipAudit:
         return self.low > self.bound
 
     def __str__(self) -> str:
-        verdict = "refutes" if self.refutes else "agrees with"
+        verdict = "refutes" if self.refutes else "does not refute"
         claim = f"epsilon = {self.epsilon:g}"
         claim += f", delta = {self.delta:g}" if self.delta else ""
         return (

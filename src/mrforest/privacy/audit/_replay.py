@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from contextvars import Context
 from enum import Enum
 from typing import Any
 
@@ -31,19 +32,41 @@ class Replay(Enum):
 
 def replay(whole: Any, holder: Any, seed: int, table: Table) -> Replay:
     """Try a seed on the estimator that holds it, alone and as a part of the whole."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for attempt in _attempts(whole, holder, table):
-            if _same_after(attempt, seed, table):
-                other = _same_after(attempt, (seed + 1) % 2**31, table)
-                return Replay.ANY if other else Replay.YES
+    for attempt in _attempts(whole, holder, table):
+        if _same_after(attempt, seed, table):
+            other = _same_after(attempt, (seed + 1) % 2**31, table)
+            return Replay.ANY if other else Replay.YES
     return Replay.NO
 
 
-def holder_of(path: str, estimators: Mapping[str, Any]) -> Any:
-    """Return the innermost estimator on a path."""
-    above = [place for place in estimators if not place or path.startswith(f"{place}.")]
-    return estimators[max(above, key=len)]
+def fresh_copy(fitted: Any, **parameters: Any) -> Any:
+    """Return the estimator before its fit, for a fit that nobody pays for.
+
+    None if it cannot be copied.
+    """
+    try:
+        estimator = clone(fitted).set_params(**parameters)
+        for name in estimator.get_params():
+            if name.split("__")[-1] == "accountant":
+                estimator.set_params(**{name: None})
+        return estimator
+    except Exception:  # an estimator of any kind may fail in any way
+        return None
+
+
+def fit_quietly(estimator: Any, *arguments: Any, **options: Any) -> Any:
+    """Return the fitted estimator, or None if it cannot be fitted."""
+
+    def fit() -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return estimator.fit(*arguments, **options)
+
+    try:
+        # In a context of its own, for an accountant may have been entered.
+        return Context().run(fit)
+    except Exception:
+        return None
 
 
 def _attempts(whole: Any, holder: Any, table: Table) -> Iterator[Attempt]:
@@ -51,7 +74,7 @@ def _attempts(whole: Any, holder: Any, table: Table) -> Iterator[Attempt]:
     X, y = table
 
     def fit(estimator: Any, seed: int) -> Any:
-        return estimator.fit(X, y)
+        return fit_quietly(estimator, X, y)
 
     known = holder.get_params(deep=False)
     names = [name for name in SEED_PARAMETERS if name in known]
@@ -69,12 +92,12 @@ def _attempts(whole: Any, holder: Any, table: Table) -> Iterator[Attempt]:
     codes = np.unique(y, return_inverse=True)[1]
 
     def fit_codes(estimator: Any, seed: int) -> Any:
-        return estimator.fit(X, codes)
+        return fit_quietly(estimator, X, codes)
 
     def fit_bootstrap(estimator: Any, seed: int) -> Any:
         drawn = np.random.RandomState(seed).randint(0, len(y), len(y))
         weights = np.bincount(drawn, minlength=len(y))
-        return estimator.fit(X, codes, sample_weight=weights)
+        return fit_quietly(estimator, X, codes, sample_weight=weights)
 
     yield holder, names[0], fit_codes
     yield holder, names[0], fit_bootstrap
@@ -83,13 +106,12 @@ def _attempts(whole: Any, holder: Any, table: Table) -> Iterator[Attempt]:
 def _same_after(attempt: Attempt, seed: int, table: Table) -> bool:
     """Whether a fit with the seed gives the same model."""
     original, name, fit = attempt
-    try:
-        estimator = clone(original).set_params(**{name: seed})
-        if "accountant" in estimator.get_params(deep=False):
-            estimator.set_params(accountant=None)
-        return _are_same(original, fit(estimator, seed), table[0])
-    except Exception:  # an estimator of any kind may fail in any way
+    again = fit(fresh_copy(original, **{name: seed}), seed)
+    if again is None:
         return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _are_same(original, again, table[0])
 
 
 def _are_same(one: Any, other: Any, X: Any) -> bool:

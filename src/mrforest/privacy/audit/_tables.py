@@ -15,7 +15,7 @@ Table = tuple[Any, NDArray[Any]]  # X, an array or a frame, and y
 
 def read_table(X: Any, y: ArrayLike, names: str = "X, y") -> Table:
     """Return X, as an array unless it is a frame, and y as an array."""
-    frame = X if _is_frame(X) else np.asarray(X)
+    frame = X if is_frame(X) else np.asarray(X)
     labels = np.asarray(y)
     if labels.ndim != 1 or len(frame.shape) != 2 or len(frame) != len(labels):
         raise ValueError(
@@ -44,12 +44,12 @@ def joined(upper: Table, lower: Table) -> Table:
 
 def stack(upper: Any, lower: Any) -> Any:
     """Put the rows of one table below those of another of the same kind."""
-    if not _is_frame(upper):
+    if not is_frame(upper):
         return np.concatenate([upper, np.asarray(lower)])
     frames = [nw.from_native(frame, eager_only=True) for frame in (upper, lower)]
     return nw.concat(frames, how="vertical").to_native()
 
 
-def _is_frame(X: Any) -> bool:
+def is_frame(X: Any) -> bool:
     """Whether it is a pandas or polars frame, say."""
     return nw.dependencies.is_into_dataframe(X)
