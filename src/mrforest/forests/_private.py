@@ -23,11 +23,10 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from mrforest import _core
 from mrforest._progress import progress_bar
 from mrforest.data.table import read_columns, read_fit, read_predict, read_target
 from mrforest.forests._fitted import FittedForest
-from mrforest.forests._flat import EQUALITY, MISSING_LEFT
+from mrforest.forests._private_trees import draw_columns
 from mrforest.forests._sampling import seed_from
 from mrforest.forests._validation import (
     AT_LEAST_ONE,
@@ -39,7 +38,7 @@ from mrforest.forests._validation import (
 )
 from mrforest.privacy.accountant import Accountant, Cost
 from mrforest.privacy.conversion import epsilon_to_zcdp
-from mrforest.privacy.grid import Grid, Numeric
+from mrforest.privacy.grid import Numeric
 from mrforest.privacy.ledger import Ledger
 from mrforest.privacy.mechanisms import Geometric
 from mrforest.privacy.plan import ROWS_SHARE, Budget, Plan, Size, make_plan
@@ -390,42 +389,3 @@ def bounds_of(column: NDArray[np.float64]) -> Numeric:
         return Numeric(0, 0)
     low, high = float(values.min()), float(values.max())
     return Numeric(low, high, is_whole=bool((values == np.floor(values)).all()))
-
-
-def draw_columns(n_features: int, n: int, random: RandomBits) -> NDArray[np.intp]:
-    """Draw n of the columns."""
-    columns = list(range(n_features))
-    if n < n_features:
-        for place in range(n):
-            other = place + random.below(n_features - place)
-            columns[place], columns[other] = columns[other], columns[place]
-    return np.sort(np.array(columns[:n], dtype=np.intp))
-
-
-def flat_tree(
-    tree: Split | Leaf, columns: NDArray[np.intp], grid: Grid
-) -> tuple[NDArray[np.void], list[Leaf]]:
-    """Lay out the nodes of a tree breadth first; return its leaves in that order."""
-    waiting: list[Split | Leaf] = [tree]
-    nodes: list[tuple[float, int, int]] = []
-    leaves: list[Leaf] = []
-    for node in waiting:  # grows as it goes
-        if isinstance(node, Leaf):
-            nodes.append((0.0, 0, -1 - len(leaves)))
-            leaves.append(node)
-            continue
-        feature = int(columns[node.feature])
-        nodes.append((*question(grid, feature, node.code), len(waiting)))
-        waiting += [node.left, node.right]
-    return np.array(nodes, dtype=_core.NODE_DTYPE), leaves
-
-
-def question(grid: Grid, feature: int, code: int) -> tuple[float, int]:
-    """Return threshold and flagged feature of a candidate, as rows are sent by it."""
-    if not grid.is_categorical[feature]:
-        threshold = float(grid.cuts[grid.cuts_start[feature] + code])
-        return threshold, feature | int(MISSING_LEFT)
-    if code == grid.n_codes[feature] - 1:
-        # "Other" is NaN, and no category is -1.
-        return -1.0, feature | int(EQUALITY | MISSING_LEFT)
-    return float(code), feature | int(EQUALITY)

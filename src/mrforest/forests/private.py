@@ -13,7 +13,8 @@ from sklearn.utils import column_or_1d
 from mrforest.forests._docs import describe
 from mrforest.forests._fitted import FittedClassifier, FittedRegressor
 from mrforest.forests._flat import ClassForest, ValueForest
-from mrforest.forests._private import PRIVATE, BasePrivateForest, flat_tree
+from mrforest.forests._private import PRIVATE, BasePrivateForest
+from mrforest.forests._private_trees import flat_tree
 from mrforest.forests._target import MAX_CLASSES, read_classes, read_numbers
 from mrforest.forests._validation import Constraints, StrOptions
 from mrforest.privacy.accountant import Accountant
