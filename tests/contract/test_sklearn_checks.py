@@ -18,7 +18,7 @@ def as_it_is(name):
     """Private forests refuse to guess what is public; each check has other classes."""
     forest = getattr(mrforest, name)
     if name.startswith("Private"):
-        return forest(50.0, bounds=(-100.0, 100.0), on_missing_public="warn")
+        return forest(50.0, bounds=(-5.0, 5.0), on_missing_public="warn")
     return forest()
 
 
@@ -37,7 +37,7 @@ FORESTS = [
     PrivateForestClassifier(
         50.0,
         delta=1e-6,
-        bounds=(-100.0, 100.0),
+        bounds=(-5.0, 5.0),
         leaf="counts",
         honest=True,
         n_estimators=2,

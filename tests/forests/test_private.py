@@ -418,6 +418,7 @@ def test_a_pickle_predicts_the_same():
         {"max_depth": 1},
         {"max_depth": 2, "bounds": (0, 1)},
         {"max_depth": 1, "n_estimators": 2},
+        {"max_depth": 1, "epsilon": 2.5},  # not to split is a candidate, too
         {"max_depth": 1, "n_public": None, "n_estimators": "auto"},
     ],
     ids=str,

@@ -12,13 +12,13 @@ from fractions import Fraction
 
 
 def candidates(grid) -> Iterator[tuple[int, int, Fraction]]:
-    """Feature, code and base measure of every split; a feature's measures sum to 1."""
+    """Feature, code and base measure of every split."""
     for feature, n_codes in enumerate(grid.n_codes):
         first = int(grid.slot[feature])
         measures = [int(m) for m in grid.measure[first : first + n_codes]]
         for code, measure in enumerate(measures):
             if measure > 0:
-                yield feature, code, Fraction(measure, sum(measures))
+                yield feature, code, Fraction(measure, int(grid.total[feature]))
 
 
 def goes_left(grid, row, feature: int, code: int) -> bool:

@@ -66,3 +66,14 @@ def test_codes_of_a_grid():
         (1, 3),
         (2, 0),
     ]
+
+
+def test_not_to_split_is_one_more_candidate():
+    grid = Grid.of([Numeric(0, 2, is_whole=True), ["a"]]).with_stop(7)
+    assert grid.n_codes.tolist() == [3, 2, 1]
+    assert grid.measure.tolist() == [1, 1, 0, 1, 1, 7]
+    assert grid.total.tolist() == [2, 2, 1]
+    assert grid.feature_of(5) == (2, 0)
+    only = grid.only(np.array([2, 0]))
+    assert only.measure.tolist() == [7, 1, 1, 0]
+    assert only.total.tolist() == [1, 2]

@@ -116,6 +116,16 @@ def test_an_infinite_budget_is_infinite_everywhere():
     assert plan.depth == 6
 
 
+def test_not_to_split_is_a_candidate_of_large_budgets():
+    small, large = (plan_of(Budget(e), 1000).blocks for e in (1.0, 8.0))
+    assert {block.stop for block in small} == {0}
+    assert [block.stop > 0 for block in large] == [False] * (len(large) - 1) + [True]
+    counts = plan_of(Budget(8.0), 1000, leaf="counts").blocks
+    assert {block.stop for block in counts} == {0}
+    endless = plan_of(Budget(math.inf), 1000).blocks[-1].stop
+    assert large[-1].stop < endless < 2**30
+
+
 def test_regions_are_counted_for_the_progress_bar():
     plan = plan_of(Budget(1.0), None, n_trees=1, depth=5)
     assert plan.n_regions == 1 + 2 + 8

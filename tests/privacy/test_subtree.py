@@ -39,6 +39,8 @@ FEATURE = st.one_of(
 @st.composite
 def problems(draw, most_features=3, most_rows=9, most_classes=3):
     grid = Grid.of(draw(st.lists(FEATURE, min_size=1, max_size=most_features)))
+    if weight := draw(st.sampled_from([0, 0, 1, 50])):
+        grid = grid.with_stop(weight)
     n_classes = draw(st.integers(1, most_classes))
     n = draw(st.integers(0, most_rows))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -135,7 +137,8 @@ def test_decimals_agree_with_the_kernel(problem, score, depth):
             assert abs(Decimal(found) - true) <= true * Decimal(
                 mechanism.relative_error(depth)
             )
-    assert sum(mechanism.exact_measures(choices)) == sum(mechanism.feature_measure > 0)
+    everything = [m for *_, m in naive.candidates(problem[-1])]
+    assert sum(mechanism.exact_measures(choices)) == sum(everything)
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -164,7 +167,7 @@ def test_three_levels(score):
 )
 def test_draws_follow_the_weights(score, depth):
     rng = np.random.default_rng(1)
-    grid = Grid.of([Numeric(0, 2, is_whole=True), ["a"]])
+    grid = Grid.of([Numeric(0, 2, is_whole=True), ["a"]]).with_stop(3 - depth)
     mechanism = SubtreeMechanism(*table(rng, grid, 10, 3), Scoring(0.5, *score))
     weights = all_log_weights(mechanism, all_rows(mechanism), depth)
     check_draws(mechanism, depth, weights)

@@ -31,6 +31,9 @@ def flat_tree(
     nodes: list[tuple[float, int, int]] = []
     leaves: list[Leaf] = []
     for node in waiting:  # grows as it goes
+        # Nothing ever goes to the right of "do not split".
+        while isinstance(node, Split) and node.feature == len(columns):
+            node = node.left
         if isinstance(node, Leaf):
             nodes.append((0.0, 0, -1 - len(leaves)))
             leaves.append(node)

@@ -7,8 +7,8 @@ features crowd at one end, at ever finer dyadic edges near both ends:
     low  | | |  |   |      |      |      |  ...  |      |      |   |  | | |  high
 
 A feature of few whole numbers is cut between them, a categorical one by "is it v?".
-Every candidate has a base measure, a whole number; that of a feature sums to the same
-for all features.
+Every candidate has a base measure, a whole number over that of its feature, so that all
+features count the same.
 """
 
 from __future__ import annotations
@@ -82,6 +82,8 @@ class Grid:
     measure : ndarray of shape (n_codes.sum(),), dtype=int64
         Base measure of the cut after each code, or of "is it this category?"; 0 after
         the last code of a numeric feature.
+    total : ndarray of shape (n_features,), dtype=int64
+        What the base measures of a feature are divided by: their sum.
     """
 
     cuts: NDArray[np.float64]
@@ -90,6 +92,7 @@ class Grid:
     slot: NDArray[np.int32]
     is_categorical: NDArray[np.bool_]
     measure: NDArray[np.int64]
+    total: NDArray[np.int64]
 
     @classmethod
     def of(cls, features: Sequence[Numeric | Sequence[Any]]) -> Grid:
@@ -111,6 +114,24 @@ class Grid:
             slot=np.cumsum([0, *n_codes], dtype=np.int32),
             is_categorical=np.array([not isinstance(f, Numeric) for f in features]),
             measure=np.concatenate(measures),
+            total=np.array([max(int(m.sum()), 1) for m in measures], dtype=np.int64),
+        )
+
+    def with_stop(self, weight: int) -> Grid:
+        """Return the grid with one more candidate: not to split.
+
+        It asks for the only category of a feature that is the same in all rows, and
+        so has all rows on one side. Base measures of other features sum to 1 each, and
+        that of this candidate is `weight`.
+        """
+        return Grid(
+            cuts=self.cuts,
+            cuts_start=np.append(self.cuts_start, self.cuts_start[-1]),
+            n_codes=np.append(self.n_codes, np.int32(1)),
+            slot=np.append(self.slot, self.slot[-1] + np.int32(1)),
+            is_categorical=np.append(self.is_categorical, True),
+            measure=np.append(self.measure, weight),
+            total=np.append(self.total, 1),
         )
 
     def only(self, features: NDArray[np.intp]) -> Grid:
@@ -130,6 +151,7 @@ class Grid:
             slot=np.cumsum([0, *n_codes], dtype=np.int32),
             is_categorical=self.is_categorical[features],
             measure=joined(self.measure, self.slot),
+            total=self.total[features],
         )
 
     @property

@@ -37,6 +37,11 @@ COUNTS_SHARE = Fraction(3, 10)
 # Signals from which on a tree has 2, 3, 4, ... blocks of two levels; in the end one
 # more for each fourfold signal, as there are four times as many leaves then
 SIGNALS: tuple[int, ...] = (150, 1200, *(6000 * 4**i for i in range(7)))
+# Rows that a split of the last block must tell right to be worth it, if there is budget
+# to see them: of two classes, of more
+STOP_ROWS = (4, 1)
+# Logarithm of the largest weight that this gives to not splitting
+MOST_STOP = 20.0
 # Rows that a leaf has on average, at least: of two classes, of more
 ROWS_A_LEAF = (9, 5)
 # Trees of a forest whose budgets add up slowly (zCDP), and the signal that each needs
@@ -140,10 +145,19 @@ class Draw:
 
 @dataclass(frozen=True)
 class Block:
-    """Levels that are drawn at once, with a budget."""
+    """Levels that are drawn at once.
+
+    Attributes
+    ----------
+    depth : int
+    epsilon : float
+    stop : int
+        Base measure of not splitting, beside 1 for each feature.
+    """
 
     depth: int
     epsilon: float
+    stop: int = 0
 
 
 @dataclass(frozen=True)
@@ -291,11 +305,14 @@ def make_plan(
     else:
         depths = block_depths(depth, is_joint=size.is_joint)
     epsilons, leaf_epsilon = split_tree(budget, n_trees, len(depths), told, honest)
+    stops = [0] * len(depths)
+    if told == "joint":
+        stops[-1] = stop_weight(size.n_classes, epsilons[-1])
     return Plan(
         rows_epsilon=rows_epsilon,
         n_trees=n_trees,
         n_features=features_of(size.n_features, n_trees),
-        blocks=tuple(map(Block, depths, epsilons)),
+        blocks=tuple(map(Block, depths, epsilons, stops)),
         leaf=told,
         leaf_epsilon=leaf_epsilon,
         honest=honest,
@@ -320,6 +337,16 @@ def split_tree(
         return epsilons[:n_blocks], leaf_epsilons[0]
     (epsilons,) = budget.split(n_trees * [*blocks, leaves])
     return epsilons[:n_blocks], epsilons[n_blocks]
+
+
+def stop_weight(n_classes: int, epsilon: float) -> int:
+    """Return the base measure of not splitting in the last block.
+
+    With a large budget a split is drawn for the sake of a single row, which is chance.
+    With a small one there is nothing to hold back, and the weight is 0.
+    """
+    exponent = STOP_ROWS[n_classes > 2] * max(epsilon - 1.0, 0.0)
+    return round(math.exp(min(exponent, MOST_STOP))) - 1
 
 
 def tree_budget(budget: Budget, n_trees: int) -> float:

@@ -121,10 +121,9 @@ class SubtreeMechanism:
         # Base measures are whole numbers over the sum of those of the feature.
         self.measure_up_to = np.concatenate([[0], np.cumsum(grid.measure)])
         self.feature_measure = np.diff(self.measure_up_to[grid.slot])
-        self.totals = np.maximum(self.feature_measure, 1)
         # Factors that make whole numbers of the base measures of all features.
-        common = math.lcm(*self.totals.tolist())
-        self.scales = [common // total for total in self.totals.tolist()]
+        common = math.lcm(*grid.total.tolist())
+        self.scales = [common // total for total in grid.total.tolist()]
         self.slots = [slice(*pair) for pair in pairwise(grid.slot.tolist())]
         self.feature_of = np.repeat(np.arange(len(grid.n_codes)), grid.n_codes)
         self.kernel = Subtrees(
@@ -133,7 +132,7 @@ class SubtreeMechanism:
             n_classes,
             grid.slot,
             grid.is_categorical.view(np.uint8),
-            grid.measure / self.totals[self.feature_of],
+            grid.measure / self.grid.total[self.feature_of],
             *self.tables,
             scoring.norm or 0.0,
             scoring.squares,
@@ -195,7 +194,7 @@ class SubtreeMechanism:
     def measures(
         self, choices: Choices
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return base measures, each to be divided by the `totals` of its feature.
+        """Return base measures, each to be divided by the total of its feature.
 
         Returns
         -------
@@ -213,10 +212,10 @@ class SubtreeMechanism:
         return runs, feature, left_over
 
     def exact_measures(self, choices: Choices) -> list[Fraction]:
-        """Return the base measure of each choice; that of a feature sums to 1."""
+        """Return the base measure of each choice, as it is multiplied."""
         runs, feature, left_over = self.measures(choices)
-        pairs = zip(runs.tolist(), self.totals[feature].tolist(), strict=True)
-        rest = zip(left_over.tolist(), self.totals.tolist(), strict=True)
+        pairs = zip(runs.tolist(), self.grid.total[feature].tolist(), strict=True)
+        rest = zip(left_over.tolist(), self.grid.total.tolist(), strict=True)
         return [
             *(Fraction(a, b) for a, b in pairs),
             sum((Fraction(a, b) for a, b in rest), Fraction(0)),
@@ -225,8 +224,8 @@ class SubtreeMechanism:
     def float_weights(self, choices: Choices) -> tuple[NDArray[np.float64], int]:
         """Return weights of the choices, measures included, and an exponent of all."""
         runs, feature, left_over = self.measures(choices)
-        rest = (left_over / self.totals).sum()
-        weights = np.append(runs / self.totals[feature], rest) * choices.mantissa
+        rest = (left_over / self.grid.total).sum()
+        weights = np.append(runs / self.grid.total[feature], rest) * choices.mantissa
         # What cannot be drawn must not push all others out of range.
         exponent = np.where(weights > 0, choices.exponent, 0)
         highest = int(exponent.max())
@@ -403,9 +402,7 @@ class SubtreeMechanism:
         if isinstance(subtree, Leaf):
             return float(self.unit) * self.leaf_scores(rows)[subtree.label or 0]
         candidate = int(self.grid.slot[subtree.feature]) + subtree.code
-        own = math.log(
-            self.grid.measure[candidate] / self.feature_measure[subtree.feature]
-        )
+        own = math.log(self.grid.measure[candidate] / self.grid.total[subtree.feature])
         left, right = self.part(rows, subtree.feature, subtree.code)
         return (
             own

@@ -78,14 +78,18 @@ class TreeMechanism:
 
     @cached_property
     def blocks(self) -> list[SubtreeMechanism]:
-        """The mechanism of each block."""
+        """The mechanism of each block.
+
+        After the columns of the rows there is one in which all have the same code.
+        """
         last = len(self.plan.blocks) - 1
+        codes = np.pad(self.rows.codes, ((0, 0), (0, 1)))
         return [
             SubtreeMechanism(
-                self.rows.codes,
+                codes,
                 self.rows.y,
                 self.rows.n_classes,
-                self.rows.grid,
+                self.rows.grid.with_stop(block.stop),
                 Scoring(
                     # What is drawn with less costs less.
                     min(block.epsilon, MOST_EPSILON),

@@ -123,7 +123,7 @@ def split_distribution(
     """
     candidates = list(_candidates(grid))
     measures = [int(grid.measure[grid.slot[j] + code]) for j, code in candidates]
-    totals = [sum(grid.measure[grid.slot[j] : grid.slot[j + 1]]) for j, _ in candidates]
+    totals = [grid.total[j] for j, _ in candidates]
     common = math.lcm(*map(int, totals))
     base = [m * (common // int(t)) for m, t in zip(measures, totals, strict=True)]
 
@@ -165,7 +165,7 @@ class _LogWeights:
         found = []
         for feature, code in self.candidates:
             measure = mechanism.grid.measure[mechanism.grid.slot[feature] + code]
-            own = math.log(measure / mechanism.feature_measure[feature])
+            own = math.log(measure / mechanism.grid.total[feature])
             left, right = mechanism.part(rows, feature, code)
             below = np.add.outer(self(left, depth - 1), self(right, depth - 1))
             found.append(own + below.ravel())
