@@ -33,7 +33,7 @@ ROWS_SHARE = Fraction(3, 100)
 # region is said of fewer rows.
 GROWTH = 3
 # Share of a tree's budget that noisy counts of the leaves get, if there are any
-COUNTS_SHARE = Fraction(3, 10)
+COUNTS_SHARE = Fraction(1, 4)
 # Signals from which on a tree has 2, 3, 4, ... blocks of two levels; in the end one
 # more for each fourfold signal, as there are four times as many leaves then
 SIGNALS: tuple[int, ...] = (150, 1200, *(6000 * 4**i for i in range(7)))
