@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_array_equal
 from scipy.stats import chi2
 from sklearn.base import clone
@@ -22,6 +23,7 @@ from sklearn.model_selection import cross_val_score
 from mrforest import PrivateForestClassifier, PrivateForestRegressor
 from mrforest.forests import _private
 from mrforest.privacy import Accountant, BudgetExceeded, PrivacyLeakWarning
+from mrforest.privacy._floats import exact_sum
 from mrforest.privacy.randomness import RandomBits
 
 RNG = np.random.default_rng(0)
@@ -116,21 +118,61 @@ def test_a_fit_is_charged_once():
     PrivateForestClassifier(0.25, accountant=accountant, **PUBLIC).fit(X, Y)
     with accountant:
         PrivateForestClassifier(0.5, **PUBLIC).fit(X, Y)
-    assert accountant.spent == 0.75
-    assert [charge.epsilon for charge in accountant.charges] == [0.25, 0.5]
+    assert accountant.spent == pytest.approx(0.75)
+    # A noisy number of rows, then the trees
+    charges = [charge.epsilon for charge in accountant.charges]
+    assert charges == pytest.approx([0.0075, 0.2425, 0.015, 0.485])
 
 
-def test_a_fit_with_delta_is_charged_in_zcdp():
+def test_a_fit_with_delta_is_charged_what_it_costs():
     accountant = Accountant(2.0, 1e-6)
-    forest = PrivateForestClassifier(1.0, delta=1e-6, accountant=accountant, **PUBLIC)
+    forest = PrivateForestClassifier(
+        1.0,
+        delta=1e-6,
+        leaf="counts",
+        n_estimators=20,
+        max_depth=2,
+        accountant=accountant,
+        **PUBLIC,
+    )
     forest.fit(X, Y)
     assert accountant.spent == pytest.approx(1.0, rel=1e-6)
     forest.fit(X, Y)
     # Less than twice as much: that is what zCDP is for.
     assert 1.3 < accountant.spent < 1.6
-    pure = Accountant(100.0)
-    with pytest.raises(BudgetExceeded):
-        clone(forest).set_params(accountant=pure).fit(X, Y)
+    with pytest.raises(BudgetExceeded, match="rho"):
+        clone(forest).set_params(accountant=Accountant(1.5)).fit(X, Y)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"honest": True}, {"leaf": "counts"}])
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.01])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+def test_no_charge_is_below_what_the_ledger_says(epsilon, delta, parameters):
+    accountant = Accountant(100.0, 0.5)
+    forest = PrivateForestClassifier(
+        epsilon, delta=delta, accountant=accountant, **parameters, **PUBLIC
+    ).fit(X, Y)
+    charged = accountant.charges
+    assert exact_sum(charge.epsilon for charge in charged) >= forest.ledger_.exact
+    assert exact_sum(charge.zcdp for charge in charged) >= forest.ledger_.exact_rho
+    assert sum(charge.epsilon for charge in charged) < 1.01 * forest.ledger_.epsilon
+
+
+def test_fits_in_other_threads_of_a_block_are_charged():
+    accountant = Accountant(10.0)
+    forest = PrivateForestClassifier(0.5, max_depth=1, n_public=300, **PUBLIC)
+    with accountant, parallel_config("threading", n_jobs=2):
+        cross_val_score(forest, X, Y, cv=3)
+    assert accountant.spent == 1.5
+    assert Accountant.current() is None
+
+
+def test_a_fitted_forest_leaves_its_budget_behind():
+    forest = PrivateForestClassifier(accountant=Accountant(1.0), **PUBLIC).fit(X, Y)
+    again = pickle.loads(pickle.dumps(forest))
+    assert again.accountant is None
+    assert forest.accountant is not None
+    assert_array_equal(again.predict(X), forest.predict(X))
 
 
 def test_a_charge_stays_if_the_fit_dies(monkeypatch):
@@ -143,13 +185,14 @@ def test_a_charge_stays_if_the_fit_dies(monkeypatch):
     monkeypatch.setattr(_private.TreeMechanism, "draw", dies)
     with pytest.raises(KeyboardInterrupt):
         forest.fit(X, Y)
-    assert accountant.spent == 0.5
+    assert accountant.spent == pytest.approx(0.5)
     assert pickle.dumps(forest._forest) == before
 
 
 ERRORS = [
     ({"epsilon": 0.0}, "epsilon"),
     ({"epsilon": -1.0}, "epsilon"),
+    ({"epsilon": 1e-14}, "epsilon"),
     ({"epsilon": math.nan}, "epsilon"),
     ({"delta": 1.0}, "delta"),
     ({"delta": -0.1}, "delta"),
@@ -189,7 +232,7 @@ BAD_ROWS = [
     (X[:10], Y, "inconsistent"),
     (X, np.where(Y == 1, math.nan, 0.0), "NaN"),
     (X, None, "None"),
-    (X, X[:, 0], "continuous"),
+    (X, X[:, 0], "which is not in classes"),
     (np.full(X.shape, "text"), Y, "could not convert"),
 ]
 

@@ -223,7 +223,8 @@ def read_columns(estimator: Any, X: Any) -> list[int]:
     if frame is None:
         # Only what is a table tells its columns without being read.
         is_table = len(getattr(X, "shape", ())) == 2
-        validate_data(estimator, X, skip_check_array=is_table)
+        checks = {} if is_table else _checks(allow_missing=True)
+        validate_data(estimator, X, skip_check_array=is_table, **checks)
         return []
     validate_data(estimator, frame.to_native(), skip_check_array=True)
     return [

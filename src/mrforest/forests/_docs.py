@@ -138,11 +138,12 @@ oob_prediction_ : ndarray of shape (n_samples,)
     # ---- private forests ------------------------------------------------------------
     "epsilon": """
 epsilon : float, default=1.0
-    Budget of the fit. inf: no noise, no privacy; the best tree of this kind.""",
+    Budget of the fit, at least 1e-6. inf: no noise, no privacy; the best tree of this kind.""",
     "delta": """
 delta : float, default=0.0
-    Probability that `epsilon` may fail with. If it is positive, budgets are also added
-    up in zero-concentrated privacy (zCDP), in which many trees cost less.""",
+    Probability that `epsilon` may fail with, far below one over the number of rows. If
+    it is positive, budgets are also added up in zero-concentrated privacy (zCDP), in
+    which many trees cost less; one tree of labels is the same with and without.""",
     "bounds": """
 bounds : pair, list of pairs or dict, default=None
     Smallest and largest value of numeric columns, from public knowledge: one pair for
@@ -165,8 +166,8 @@ max_depth : int or "auto", default="auto"
     "honest": """
 honest : bool, default=False
     Whether one half of the rows shapes the trees and the other tells the leaves, each
-    with the whole budget. Such a forest is consistent, see docs/privacy.md; on a given
-    table it is usually less accurate.""",
+    with the whole budget. Such a forest is consistent on the grid as its depth grows,
+    see docs/privacy.md; on a given table it is usually less accurate.""",
     "neighbours": """
 neighbours : {"add-remove", "replace-one"}, default="add-remove"
     Tables that are to look alike: with one row more or less, or with one row changed.
@@ -178,7 +179,8 @@ n_public : int or None, default=None
     "accountant": """
 accountant : Accountant or None, default=None
     A budget that the fit is charged to; None: that of the ``with`` block around, if
-    there is one. A fit that would overspend is refused before it looks at the rows.""",
+    there is one in this process. A fit that would overspend is refused before it looks
+    at the rows.""",
     "on_missing_public": """
 on_missing_public : {"raise", "warn"}, default="raise"
     What to do if public information is not given: refuse to fit; or read it from the

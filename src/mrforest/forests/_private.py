@@ -6,6 +6,8 @@ the fourth:
 
     parameters -> public information -> does the accountant allow it? -> rows are read
     -> the budget is charged -> trees are drawn
+
+A noisy number of rows is charged and drawn by itself, for the plan depends on it.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -38,10 +41,17 @@ from mrforest.forests._validation import (
 )
 from mrforest.privacy.accountant import Accountant, Cost
 from mrforest.privacy.conversion import epsilon_to_zcdp
-from mrforest.privacy.grid import Numeric
+from mrforest.privacy.grid import MAX_CATEGORIES, Numeric
 from mrforest.privacy.ledger import Ledger
 from mrforest.privacy.mechanisms import Geometric
-from mrforest.privacy.plan import ROWS_SHARE, Budget, Plan, Size, make_plan
+from mrforest.privacy.plan import (
+    ROWS_SHARE,
+    Budget,
+    Plan,
+    Size,
+    make_plan,
+    rows_item,
+)
 from mrforest.privacy.public import (
     Columns,
     PrivacyLeakWarning,
@@ -49,13 +59,16 @@ from mrforest.privacy.public import (
     read_categories,
 )
 from mrforest.privacy.randomness import RandomBits
+from mrforest.privacy.sensitivity import check_norm
 from mrforest.privacy.subtree import Leaf, Split
 from mrforest.privacy.tree import Coded, TreeMechanism
 
 MOST_ROWS = 2**31 - 1
+# Shares of it can still be drawn exactly.
+LEAST_EPSILON = 1e-6
 
 PRIVATE: Constraints = {
-    "epsilon": [Interval(Real, 0, None, closed="right")],
+    "epsilon": [Interval(Real, LEAST_EPSILON, None, closed="both")],
     "delta": [Interval(Real, 0, 1, closed="left")],
     "bounds": ["array-like", dict, None],
     "categories": [dict, None],
@@ -93,12 +106,16 @@ class BasePrivateForest(FittedForest):
         """Say what public information about the target is missing."""
 
     @abstractmethod
-    def _set_target(self, y: NDArray[Any]) -> None:
+    def _n_codes(self) -> int:
+        """Return how many codes the target has."""
+
+    @abstractmethod
+    def _set_target(self, y: NDArray[Any] | None) -> None:
         """Keep public information about the target; read from y what is missing."""
 
     @abstractmethod
-    def _code_target(self, y: NDArray[Any]) -> tuple[NDArray[np.int32], int, bool]:
-        """Return codes of the target, how many there are, and whether they are cells.
+    def _code_target(self, y: NDArray[Any]) -> tuple[NDArray[np.int32], bool]:
+        """Return codes of the target, and whether they are cells of a number.
 
         An error if a value of y is not allowed.
         """
@@ -151,19 +168,20 @@ class BasePrivateForest(FittedForest):
         missing = self._missing(text, categories, names)
         seed = None if self.random_state is None else seed_from(self.random_state)
         reasons = self._reasons(missing, seed)
-        cost = self._cost(reasons)
-        what = f"{type(self).__name__}.fit"
         accountant = self.accountant or Accountant.current()
+        what = f"{type(self).__name__}.fit"
+        if accountant is not None and reasons:
+            accountant.check(Cost(math.inf), f"{what} ({'; '.join(reasons)})")
+        known = read_target(y) if missing else None
+        self._columns = self._read_public(X, known, text, categories, names)
+        self._set_target(known)
         if accountant is not None:
-            accountant.check(cost, what)
+            for cost in self._costs():
+                accountant.check(cost, what)
 
-        y = read_target(y)
-        self._columns = self._read_public(X, y, text, categories, names)
-        self._set_target(y)
-        rows = self._read_rows(X, y)
-        if accountant is not None:
-            accountant.charge(cost, what)
-        self._draw(rows, reasons, seed)
+        rows = self._read_rows(X, read_target(y))
+        charge = partial(accountant.charge, what=what) if accountant else ignore
+        self._draw(rows, reasons, seed, charge)
         self._set_forest()
         return self
 
@@ -223,14 +241,39 @@ class BasePrivateForest(FittedForest):
             return Budget(epsilon / 2, rho / 4)
         return Budget(epsilon, rho)
 
-    def _cost(self, reasons: Sequence[str]) -> Cost:
-        """Return what the fit will cost at most, whatever it will draw."""
+    def _costs(self) -> list[Ledger | Cost]:
+        """Return what the fit may cost, before any row is read.
+
+        If the plan depends on a noisy number of rows, either pure budgets or zCDP will
+        have the sum that `epsilon` and `delta` allow.
+        """
         budget = self._budget()
-        if reasons:
-            return Cost(math.inf)
-        if budget.rho:
-            return Cost(math.inf, rho=budget.rho)
-        return Cost(budget.epsilon)
+        if not self._needs_rows(budget):
+            return [Ledger(self._make_plan(self.n_public, 0.0).release)]
+        in_zcdp = [Cost(math.inf, rho=budget.rho)] if budget.rho else []
+        return [Cost(budget.epsilon), *in_zcdp]
+
+    def _needs_rows(self, budget: Budget) -> bool:
+        """Whether the plan depends on the number of rows, and that is not known."""
+        several = self.n_estimators == "auto" and self._leaf() == "counts"
+        uses = self.max_depth == "auto" or bool(several and budget.rho)
+        return uses and self.n_public is None
+
+    def _make_plan(self, n_rows: int | None, rows_epsilon: float) -> Plan:
+        return make_plan(
+            self._budget(),
+            self._size(),
+            n_rows,
+            rows_epsilon=rows_epsilon,
+            leaf=self._leaf(),
+            honest=self.honest,
+            n_trees=self.n_estimators,
+            depth=self.max_depth,
+        )
+
+    def _size(self) -> Size:
+        grid = self._columns.grid
+        return Size(len(grid.n_codes), grid.n_candidates, self._n_codes())
 
     # ---- what is read ---------------------------------------------------------------
 
@@ -246,20 +289,22 @@ class BasePrivateForest(FittedForest):
         n_features = self.n_features_in_
         categorical = {*text, *categories}
         matrix, found = None, None
-        if set(text) - set(categories) or self.bounds is None:
+        if y is not None:  # something is missing
             matrix, _, found = read_fit(self, X, y, sorted(categorical))
         for j in set(text) - set(categories):
             assert found is not None
             values = found.categories[j]
             assert values is not None
+            if len(values) > MAX_CATEGORIES:
+                raise ValueError(
+                    f"column {j} of X has {len(values)} categories; at most "
+                    f"{MAX_CATEGORIES} are allowed"
+                )
             categories[j] = tuple(values.tolist())
         if self.bounds is None:
-            assert matrix is not None
-            bounds = {
-                j: bounds_of(matrix[:, j])
-                for j in range(n_features)
-                if j not in categorical
-            }
+            numeric = [j for j in range(n_features) if j not in categorical]
+            values = np.empty((0, n_features)) if matrix is None else matrix
+            bounds = {j: bounds_of(values[:, j]) for j in numeric}
         else:
             bounds = read_bounds(self.bounds, names, n_features, sorted(categorical))
         features = [
@@ -270,31 +315,31 @@ class BasePrivateForest(FittedForest):
     def _read_rows(self, X: Any, y: NDArray[Any]) -> Coded:
         """Read the rows; an error if anything is wrong with them."""
         matrix = read_predict(self, X, self._columns.schema)
-        codes, n_classes, is_cells = self._code_target(y)
+        codes, is_cells = self._code_target(y)
         check_consistent_length(matrix, codes)
-        grid = self._columns.grid
-        return Coded(self._columns.encode(matrix), codes, n_classes, grid, is_cells)
+        # What the kernels would refuse, before anything is charged
+        check_norm(self._n_codes(), len(matrix))
+        grid, coded = self._columns.grid, self._columns.encode(matrix)
+        return Coded(coded, codes, self._n_codes(), grid, is_cells)
 
     # ---- what is drawn --------------------------------------------------------------
 
-    def _draw(self, rows: Coded, reasons: tuple[str, ...], seed: int | None) -> None:
-        budget = self._budget()
+    def _draw(
+        self,
+        rows: Coded,
+        reasons: tuple[str, ...],
+        seed: int | None,
+        charge: Callable[[Ledger], object],
+    ) -> None:
+        budget, size = self._budget(), self._size()
         self.n_rows_, rows_epsilon = self.n_public, 0.0
-        if self.n_public is None and "auto" in (self.n_estimators, self.max_depth):
+        if self._needs_rows(budget):
             rows_epsilon = budget.share(ROWS_SHARE)
+            charge(Ledger(rows_item(rows_epsilon), reasons))
             noisy = Geometric(rows_epsilon).draw([len(rows.y)], self._random(seed, 0))
             self.n_rows_ = int(noisy[0])
-        size = Size(len(rows.grid.n_codes), rows.grid.n_candidates, rows.n_classes)
-        self._plan = make_plan(
-            budget,
-            size,
-            self.n_rows_,
-            rows_epsilon=rows_epsilon,
-            leaf=self._leaf(),
-            honest=self.honest,
-            n_trees=self.n_estimators,
-            depth=self.max_depth,
-        )
+        self._plan = self._make_plan(self.n_rows_, rows_epsilon)
+        charge(Ledger(self._plan.forest, reasons))
         if not size.is_joint:
             warnings.warn(
                 f"{size.n_features} features with {size.n_candidates} candidate splits "
@@ -305,7 +350,7 @@ class BasePrivateForest(FittedForest):
             )
         self._trees = self._draw_trees(rows, seed)
         self._schema = self._columns.schema
-        ledger = Ledger(self._plan.release, reasons)
+        ledger = Ledger(self._plan.release, reasons, delta=float(self.delta))
         if self.neighbours == "replace-one":
             ledger = ledger.replace_one
         self.ledger_, self.delta_ = ledger, float(self.delta)
@@ -327,7 +372,7 @@ class BasePrivateForest(FittedForest):
         n_steps = n_trees * self._plan.n_regions
         with progress_bar("drawing trees", n_steps, visible=self.verbose > 0) as step:
             return tuple(
-                Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                Parallel(n_jobs=self.n_jobs, require="sharedmem")(
                     delayed(self._draw_tree)(
                         rows, self._random(seed, 1, tree), n_inner, step
                     )
@@ -347,6 +392,11 @@ class BasePrivateForest(FittedForest):
             rows.only(columns), self._plan, self._norm(), n_jobs=n_jobs
         )
         return columns, mechanism.draw(random, step)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        # A budget is not part of a fitted forest; where it is read, it may not exist.
+        return state | ({"accountant": None} if "_forest" in state else {})
 
     # ---- how likely it was ----------------------------------------------------------
 
@@ -380,6 +430,10 @@ class BasePrivateForest(FittedForest):
             trees = TreeMechanism(rows.only(columns), self._plan, self._norm())
             total += trees.log_probability(tree)
         return total
+
+
+def ignore(ledger: Ledger) -> None:
+    """Charge nobody."""
 
 
 def bounds_of(column: NDArray[np.float64]) -> Numeric:

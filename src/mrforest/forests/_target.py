@@ -20,19 +20,25 @@ MAX_RATIO = 1e30  # of class weights: masses of leaves are 32-bit floats
 
 def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the distinct labels, sorted, and the index of each row's label."""
+    classes, codes = distinct(y)
+    check_classification_targets(y)
+    if len(classes) > MAX_CLASSES:
+        raise ValueError(
+            f"y has {len(classes)} classes; at most {MAX_CLASSES} are allowed"
+        )
+    return classes, codes
+
+
+def distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return the distinct values, sorted, and the index of each row's."""
     try:
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
+        values, codes = np.unique(y, return_inverse=True)
     except TypeError as error:  # None beside strings, for example
         kinds = sorted({type(label).__name__ for label in y})
         raise ValueError(
             f"y must hold labels of one kind, without missing values; it mixes {kinds}"
         ) from error
-    if len(classes) > MAX_CLASSES:
-        raise ValueError(
-            f"y has {len(classes)} classes; at most {MAX_CLASSES} are allowed"
-        )
-    return classes, codes.astype(np.int32)
+    return values, codes.astype(np.int32)
 
 
 def read_numbers(y: NDArray[Any]) -> NDArray[np.float64]:

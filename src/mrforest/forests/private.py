@@ -15,7 +15,12 @@ from mrforest.forests._fitted import FittedClassifier, FittedRegressor
 from mrforest.forests._flat import ClassForest, ValueForest
 from mrforest.forests._private import PRIVATE, BasePrivateForest
 from mrforest.forests._private_trees import flat_tree
-from mrforest.forests._target import MAX_CLASSES, read_classes, read_numbers
+from mrforest.forests._target import (
+    MAX_CLASSES,
+    distinct,
+    read_classes,
+    read_numbers,
+)
 from mrforest.forests._validation import Constraints, StrOptions
 from mrforest.privacy.accountant import Accountant
 from mrforest.privacy.leaves import leaf_shares
@@ -159,8 +164,12 @@ class PrivateForestClassifier(FittedClassifier, BasePrivateForest):
             return None
         return "classes: give all labels that y may have, classes=[...]"
 
-    def _set_target(self, y: NDArray[Any]) -> None:
+    def _n_codes(self) -> int:
+        return self.n_classes_
+
+    def _set_target(self, y: NDArray[Any] | None) -> None:
         listed = y if self.classes is None else column_or_1d(np.asarray(self.classes))
+        assert listed is not None
         self.classes_ = np.unique(listed)
         self.n_classes_ = len(self.classes_)
         if not 1 <= self.n_classes_ <= MAX_CLASSES:
@@ -170,8 +179,9 @@ class PrivateForestClassifier(FittedClassifier, BasePrivateForest):
         if self.classes is not None and len(listed) != self.n_classes_:
             raise ValueError(f"classes={self.classes!r} lists a class twice")
 
-    def _code_target(self, y: NDArray[Any]) -> tuple[NDArray[np.int32], int, bool]:
-        labels, codes = read_classes(y)
+    def _code_target(self, y: NDArray[Any]) -> tuple[NDArray[np.int32], bool]:
+        # Labels are public: they are not judged, only looked up.
+        labels, codes = read_classes(y) if self.classes is None else distinct(y)
         place = {label: i for i, label in enumerate(self.classes_.tolist())}
         unknown = [label for label in labels.tolist() if label not in place]
         if unknown:
@@ -180,7 +190,7 @@ class PrivateForestClassifier(FittedClassifier, BasePrivateForest):
                 f"{self.classes_.tolist()}; they must be all that may occur"
             )
         table = np.array([place[label] for label in labels.tolist()], dtype=np.int32)
-        return table[codes], self.n_classes_, False
+        return table[codes], False
 
     def _set_forest(self) -> None:
         self._forest = ClassForest.join([self._flat(*tree) for tree in self._trees])
@@ -312,18 +322,22 @@ class PrivateForestRegressor(FittedRegressor, BasePrivateForest):
             return None
         return "target_bounds: give the range of y, target_bounds=(low, high)"
 
-    def _set_target(self, y: NDArray[Any]) -> None:
+    def _n_codes(self) -> int:
+        return N_CELLS
+
+    def _set_target(self, y: NDArray[Any] | None) -> None:
         if self.target_bounds is None:
+            assert y is not None
             numbers = read_numbers(y)
             self._cells = np.linspace(numbers.min(), numbers.max(), N_CELLS)
             return
         pair = read_pair(self.target_bounds, "target_bounds")
         self._cells = np.linspace(pair.low, pair.high, N_CELLS)
 
-    def _code_target(self, y: NDArray[Any]) -> tuple[NDArray[np.int32], int, bool]:
+    def _code_target(self, y: NDArray[Any]) -> tuple[NDArray[np.int32], bool]:
         numbers = read_numbers(y)
         middles = self._cells[:-1] / 2 + self._cells[1:] / 2
-        return np.searchsorted(middles, numbers).astype(np.int32), N_CELLS, True
+        return np.searchsorted(middles, numbers).astype(np.int32), True
 
     def _set_forest(self) -> None:
         self._forest = ValueForest.join([self._flat(*tree) for tree in self._trees])

@@ -8,7 +8,6 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -31,7 +30,8 @@ from mrforest.privacy.ledger import Ledger
 
 SCHEMA = "mrforest privacy accountant"
 
-_entered: ContextVar[tuple[Accountant, ...]] = ContextVar("_entered", default=())
+# Of the whole process: a fit in another thread, such as joblib's, is charged, too.
+_entered: list[Accountant] = []
 
 
 class BudgetExceeded(ValueError):  # noqa: N818 (it says what happened)
@@ -134,7 +134,9 @@ class Accountant:
     mrforest.privacy.accountant.BudgetExceeded: 'a second forest' costs epsilon=0.5 \
 and the budget of epsilon=1.0, delta=0.0 has 0.25 left
 
-    In a block it is the default:
+    In a block it is the default of all threads of this process, though not of other
+    processes, such as those of joblib's backend loky: give them the accountant itself,
+    with a path.
 
     >>> with accountant:
     ...     Accountant.current() is accountant
@@ -183,8 +185,8 @@ and the budget of epsilon=1.0, delta=0.0 has 0.25 left
 
     @staticmethod
     def current() -> Accountant | None:
-        """Return the accountant of the innermost ``with`` block of this context."""
-        return _entered.get()[-1] if _entered.get() else None
+        """Return the accountant of the innermost ``with`` block, of any thread."""
+        return _entered[-1] if _entered else None
 
     @property
     def epsilon(self) -> float:
@@ -270,6 +272,8 @@ and the budget of epsilon=1.0, delta=0.0 has 0.25 left
         told = "".join(f" (not private: {reason})" for reason in reasons)
         if price.delta:
             told += f", delta={price.delta!r}"
+        if price.rho is not None:
+            told += f", rho={price.rho!r} in zCDP"
         return BudgetExceeded(
             f"{what!r} costs epsilon={price.epsilon!r}{told} and the budget of "
             f"epsilon={self.epsilon!r}, delta={self.delta!r} has {self.remaining!r} "
@@ -318,11 +322,12 @@ and the budget of epsilon=1.0, delta=0.0 has 0.25 left
         _files.write_whole(self._path, _files.to_json(SCHEMA, content))
 
     def __enter__(self) -> Accountant:
-        _entered.set((*_entered.get(), self))
+        _entered.append(self)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _entered.set(_entered.get()[:-1])
+        # The last one of this accountant: blocks of other threads may end in any order.
+        del _entered[len(_entered) - 1 - _entered[::-1].index(self)]
 
     def __repr__(self) -> str:
         path = "" if self._path is None else f", path={str(self._path)!r}"

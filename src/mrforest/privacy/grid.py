@@ -59,7 +59,10 @@ class Numeric:
         if self.is_whole:
             cuts = np.floor(cuts) + 0.5
         # Edges that rounding lays upon each other are one candidate.
-        cuts, place = np.unique(cuts, return_inverse=True)
+        # One that rounding lays upon a bound cuts nothing off.
+        is_inside = (cuts >= self.low) & (cuts < self.high)
+        measure = measure[is_inside]
+        cuts, place = np.unique(cuts[is_inside], return_inverse=True)
         total = np.zeros(len(cuts), dtype=np.int64)
         np.add.at(total, place, measure)
         return cuts, total

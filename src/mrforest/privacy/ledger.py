@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Literal
 
 from mrforest.privacy import _files
-from mrforest.privacy._floats import as_cost, exact_sum, round_down, round_up
+from mrforest.privacy._floats import as_cost, as_delta, exact_sum, round_down, round_up
 from mrforest.privacy.conversion import zcdp_to_epsilon
 from mrforest.privacy.release import (
     Item,
@@ -48,6 +48,8 @@ class Ledger:
         "bounds were read from the data". Then `epsilon` is inf.
     neighbours : {"add-remove", "replace-one"}
         Tables that are to look alike: with one row more or less, or one row changed.
+    delta : float
+        Probability that the total may fail with; it is then also added up in zCDP.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Ledger:
     release: Release
     reasons: tuple[str, ...] = ()
     neighbours: Literal["add-remove", "replace-one"] = "add-remove"
+    delta: float = 0.0
     items: tuple[Item, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -90,6 +93,7 @@ class Ledger:
             raise ValueError(
                 f"neighbours must be one of {NEIGHBOURS}; got {self.neighbours!r}"
             )
+        object.__setattr__(self, "delta", as_delta("delta", self.delta))
         items = tuple(item for item, _ in walk(self.release))
         unbounded = (
             f"{item.what}: epsilon is inf" for item in items if item.epsilon == math.inf
@@ -167,6 +171,7 @@ class Ledger:
         """Return the ledger as text that `from_json` reads."""
         content = {
             "neighbours": self.neighbours,
+            "delta": self.delta,
             "reasons": list(self.reasons),
             "release": to_plain(self.release),
         }
@@ -187,7 +192,8 @@ class Ledger:
             # Nothing has a default here: reasons that got lost must not be none.
             release = from_plain(content.pop("release"))
             reasons, neighbours = content.pop("reasons"), content.pop("neighbours")
-            return cls(release, reasons, neighbours, **content)
+            delta = content.pop("delta")
+            return cls(release, reasons, neighbours, delta, **content)
         except (TypeError, KeyError, ValueError) as error:
             raise ValueError(f"no {SCHEMA}: {error}") from error
 
@@ -227,7 +233,10 @@ class Ledger:
             yield f"... and {len(self.items) - MAX_LINES} more"
         for reason in self.reasons:
             yield f"not private: {reason}"
-        yield f"total: epsilon = {self.epsilon!r} for {self.neighbours} neighbours"
+        total = f"total: epsilon = {self.epsilon_at(self.delta)!r}"
+        if self.delta:
+            total += f", delta = {self.delta!r}"
+        yield f"{total} for {self.neighbours} neighbours"
 
 
 def split_budget(epsilon: float, shares: Sequence[float]) -> list[float]:

@@ -204,13 +204,15 @@ class Plan:
     @property
     def release(self) -> Release:
         """What the fit tells, with its costs."""
-        trees = tuple(self._tree(tree) for tree in range(self.n_trees))
-        forest = trees[0] if self.n_trees == 1 else Sequential(trees, over="trees")
         if not self.rows_epsilon:
-            return forest
-        return Sequential(
-            (Item("number of rows", "geometric", self.rows_epsilon), forest)
-        )
+            return self.forest
+        return Sequential((rows_item(self.rows_epsilon), self.forest))
+
+    @property
+    def forest(self) -> Release:
+        """What the trees tell."""
+        trees = tuple(self._tree(tree) for tree in range(self.n_trees))
+        return trees[0] if self.n_trees == 1 else Sequential(trees, over="trees")
 
     def _tree(self, tree: int) -> Release:
         last = len(self.blocks) - 1
@@ -235,6 +237,11 @@ class Plan:
             splits = Sequential(tuple(parts), over="blocks")
             return Parallel((splits, leaves), over="halves")
         return Sequential((*parts, leaves), over="blocks")
+
+
+def rows_item(epsilon: float) -> Item:
+    """Return the release of a noisy number of rows."""
+    return Item("number of rows", "geometric", epsilon)
 
 
 def regions(
@@ -311,7 +318,7 @@ def make_plan(
     return Plan(
         rows_epsilon=rows_epsilon,
         n_trees=n_trees,
-        n_features=features_of(size.n_features, n_trees),
+        n_features=features_of(size.n_features, 1 if honest else n_trees),
         blocks=tuple(map(Block, depths, epsilons, stops)),
         leaf=told,
         leaf_epsilon=leaf_epsilon,
@@ -384,7 +391,10 @@ def block_depths(depth: int, *, is_joint: bool) -> list[int]:
 
 
 def features_of(n_features: int, n_trees: int) -> int:
-    """Features of a tree: all, or half of them so that trees differ."""
+    """Features of a tree: all, or half of them so that trees differ.
+
+    Honest trees have all, without which they would not be consistent.
+    """
     if n_trees == 1:
         return n_features
     return max(min(n_features, 4), math.ceil(n_features / 2))

@@ -21,6 +21,8 @@ from mrforest.data.binning import Binning
 from mrforest.data.table import Schema
 from mrforest.privacy.grid import MAX_CATEGORIES, Grid, Numeric
 
+LARGEST_BOUND = 2.0**1022  # their difference is a float, too
+
 Feature = Numeric | tuple[Any, ...]
 
 
@@ -199,10 +201,10 @@ def read_pair(pair: Any, what: str) -> Numeric:
             low, high = int(low), int(high)
         else:
             low, high = float(low), float(high)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{what}: {pair!r} must be two numbers") from error
-    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+    if not (abs(low) < math.inf and abs(high) < math.inf and low <= high):
         raise ValueError(f"{what}: {pair!r} must be finite, the lower one first")
-    if not math.isfinite(float(high) - float(low)):
+    if abs(low) > LARGEST_BOUND or abs(high) > LARGEST_BOUND:
         raise ValueError(f"{what}: {pair!r} are too far apart")
     return Numeric(low, high, is_whole)

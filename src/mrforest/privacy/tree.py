@@ -192,7 +192,9 @@ class TreeMechanism:
                 mechanism = Geometric(self.plan.leaf_epsilon)
                 yield float(mechanism.log_probabilities(noise).sum())
             return
-        depth = self.plan.blocks[block].depth
+        # Without any candidate a block is a leaf.
+        has_candidates = self.blocks[block].grid.n_candidates > 0
+        depth = self.plan.blocks[block].depth if has_candidates else 0
         top = cut_off(tree, depth)
         yield self.blocks[block].log_probability(top, rows, depth)
         for below, part in self._regions(tree, rows, depth):
