@@ -138,7 +138,8 @@ oob_prediction_ : ndarray of shape (n_samples,)
     # ---- private forests ------------------------------------------------------------
     "epsilon": """
 epsilon : float, default=1.0
-    Budget of the fit, at least 1e-6. inf: no noise, no privacy; the best tree of this kind.""",
+    Budget of the fit, at least 1e-6. inf: no noise, no privacy; the best tree of this
+    kind.""",
     "delta": """
 delta : float, default=0.0
     Probability that `epsilon` may fail with, far below one over the number of rows. If
