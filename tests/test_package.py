@@ -34,7 +34,7 @@ def test_public_names():
 
 
 def test_every_forest_is_tested():
-    """Private forests have tests of their own, tests/forests/test_private.py."""
+    """Private forests have tests of their own, tests/forests/test_private_*.py."""
     tested = {cls.__name__ for cls, _ in EVERY.values()}
     tested |= {"PrivateForestClassifier", "PrivateForestRegressor"}
     assert tested == {name for name in mrforest.__all__ if "Forest" in name}
