@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from mrforest._core import RegionSubtrees, Subtrees
+from mrforest.privacy import sensitivity
 
 POWERS = np.ones(1024)
 
@@ -66,17 +67,30 @@ def test_regions_that_are_refused():
         RegionSubtrees(table, np.array([0], dtype=np.int32), 0)
     with pytest.raises(TypeError):
         RegionSubtrees(None, np.array([0], dtype=np.int32), 1)
-    region = RegionSubtrees(table, np.array([0], dtype=np.int32), 1)
+    region = RegionSubtrees(table, np.array([0, 1], dtype=np.int32), 1)
     for feature in (-1, 2):
         with pytest.raises(ValueError, match="must be one of 2"):
             region.weigh(feature)
+        with pytest.raises(ValueError, match="must be one of 2"):
+            region.choose_bin(feature, 0.5, 0.0)
+        with pytest.raises(ValueError, match="must be one of 2"):
+            region.run(feature, 0)
+        with pytest.raises(ValueError, match="must be one of 2"):
+            table.part(np.array([0], dtype=np.int32), feature, 0)
+    for b in (-1, 2):
+        with pytest.raises(ValueError, match="must be one of its bins"):
+            region.run(1, b)
+    for call in (table.choose_label, table.part):
+        with pytest.raises(ValueError, match="rows must be among the 2 rows"):
+            call(np.array([2], dtype=np.int32), 0, 0)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_a_region_of_nothing(depth):
     region = RegionSubtrees(Subtrees(**arguments()), np.zeros(0, dtype=np.int32), depth)
-    for feature in range(2):
-        region.weigh(feature)
+    region.weigh_all()
+    assert region.n_features == 0
+    assert region.starts == [0]
     assert region.slot.tolist() == [0, 0, 0]
     assert region.bins.tolist() == []
     # All splits, of which there are 5, at all nodes; two labels at each leaf
@@ -93,7 +107,7 @@ def test_counts_of_the_wrong_number_of_classes():
 
 def test_moments_of_many_points():
     """As many points and numbers as there may be; Python's integers do not overflow."""
-    n_classes, n = 256, 2**31
+    n_classes, n = 256, 2**31 - 1
     table = Subtrees(**arguments(n_classes=n_classes, norm=np.inf, squares=True))
     for at in ([0], [255], [0, 255], [254, 255], [0, 1, 255], [128]):
         counts = [0] * n_classes
@@ -104,3 +118,13 @@ def test_moments_of_many_points():
             for k in range(n_classes)
         )
         assert table.score(np.array(counts)) == expected
+
+
+@pytest.mark.parametrize("n", [10, 1000, 2**26 - 1, 2**31 - 1])
+@pytest.mark.parametrize("norm", [1.5, 2.0, 3.0])
+def test_norms_are_right_to_the_last_unit(norm, n):
+    table = Subtrees(**arguments(norm=norm))
+    pairs = np.random.default_rng(0).integers(n // 2, size=(500, 2)).tolist()
+    for pair in [(0, 0), (0, n), (1, 0), (n // 2, n // 2), *pairs]:
+        counts = np.array(pair)
+        assert table.score(counts) == sensitivity.norm(counts, norm)

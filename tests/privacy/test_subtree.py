@@ -127,8 +127,8 @@ def test_decimals_agree_with_the_kernel(problem, score, depth):
     if problem[-1].n_candidates == 0:
         return
     rows = all_rows(mechanism)
-    choices = mechanism.choices(mechanism.weighed(rows, depth))
-    weights, highest = mechanism.float_weights(choices)
+    choices = mechanism.choices(rows, depth)
+    weights, highest = choices.float_weights(mechanism.tables)
     with localcontext(prec=50):
         exact = mechanism.exact_weights(rows, depth)
         scale = mechanism.exact_power(highest)
@@ -138,7 +138,7 @@ def test_decimals_agree_with_the_kernel(problem, score, depth):
                 mechanism.relative_error(depth)
             )
     everything = [m for *_, m in naive.candidates(problem[-1])]
-    assert sum(mechanism.exact_measures(choices)) == sum(everything)
+    assert sum(choices.exact_measures()) == sum(everything)
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -256,9 +256,42 @@ def test_the_slow_path_draws_the_same(monkeypatch, score, depth):
         for seed in range(60):
             chosen.clear()
             mechanism.draw(rows, depth, RandomBits.seeded(seed))
-            first.append(chosen[0])
+            first.append(chosen[:1])
     assert first[:60] == first[60:]
-    assert len(set(first)) > 5
+    assert len(set(map(tuple, first))) > 2
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_the_slow_path_draws_the_same_bins(monkeypatch, score):
+    """As above, if floats tell the feature in both."""
+    rng = np.random.default_rng(4)
+    grid = Grid.of([Numeric(0, 3, is_whole=True), ["a", "b"], Numeric(0, 1)])
+    mechanism = SubtreeMechanism(*table(rng, grid, 40, 12), Scoring(0.8, *score))
+    rows = all_rows(mechanism)
+    settle = SubtreeMechanism.settle
+    chosen = []
+    found = []
+
+    for by_decimals in (False, True):
+
+        def recorded(self, choose, *arguments, slow=by_decimals):
+            if slow and len(chosen) == 1:
+                choose = never
+            chosen.append(settle(self, choose, *arguments))
+            return chosen[-1]
+
+        monkeypatch.setattr(SubtreeMechanism, "settle", recorded)
+        for seed in range(60):
+            chosen.clear()
+            mechanism.draw_split(rows, 1, RandomBits.seeded(seed))
+            found.append(tuple(chosen))
+    assert found[:60] == found[60:]
+    assert len(set(found)) > 5
+
+
+def never(u, margin):
+    """A choice that floats cannot tell."""
+    return -1
 
 
 @given(
@@ -296,19 +329,26 @@ def test_one_record_moves_every_subtree_by_at_most_epsilon(score):
 
 @pytest.mark.parametrize("depth", [2, 3])
 @pytest.mark.parametrize("score", [(None, False), (2.0, False), (None, True)])
-def test_the_same_bits_for_any_number_of_threads(monkeypatch, score, depth):
+def test_the_same_draws_for_any_number_of_threads(monkeypatch, score, depth):
+    """Sums are added up in another order; what is drawn does not depend on rounding."""
     monkeypatch.setattr(subtree, "SERIAL_WORK", 0)
     rng = np.random.default_rng(5)
     grid = Grid.of([Numeric(0, 4, is_whole=True), ["a", "b"], ["a"], Numeric(0, 1)])
     problem = table(rng, grid, 200, 3)
     rows = np.arange(200, dtype=np.int32)
-    found = {
+    mechanisms = [
         SubtreeMechanism(*problem, Scoring(0.5, *score), n_jobs=n_jobs)
-        .weighed(rows, depth)
-        .weights.tobytes()
         for n_jobs in (None, 2, 3, 7)
-    }
-    assert len(found) == 1
+    ]
+    first, *others = (m.weighed(rows, depth).weights for m in mechanisms)
+    for other in others:
+        np.testing.assert_array_equal(first["exponent"], other["exponent"])
+        np.testing.assert_allclose(first["mantissa"], other["mantissa"], rtol=1e-13)
+    drawn = [
+        [m.draw(rows, depth, RandomBits.seeded(i)) for i in range(20)]
+        for m in mechanisms
+    ]
+    assert drawn[0] == drawn[1] == drawn[2] == drawn[3]
 
 
 @pytest.mark.parametrize("score", [(None, False), (None, True), (math.inf, True)])
@@ -320,7 +360,7 @@ def test_features_that_are_counted_together(score):
     few = SubtreeMechanism(codes, y, n_classes, grid, Scoring(2.0**-3, *score))
     codes, y = np.repeat(codes, 128, axis=0), np.repeat(y, 128)
     many = SubtreeMechanism(codes, y, n_classes, grid, Scoring(2.0**-10, *score))
-    a, b = (m.choices(m.weighed(all_rows(m), 2)) for m in (few, many))
+    a, b = (m.choices(all_rows(m), 2) for m in (few, many))
     np.testing.assert_array_equal(b.exponent, 128 * a.exponent)
     np.testing.assert_allclose(b.mantissa, a.mantissa, rtol=1e-12)
 

@@ -35,11 +35,12 @@ from mrforest._core.rules.denil import Denil
 from mrforest._core.rules.greedy import Greedy
 from mrforest._core.rules.multinomial import Multinomial
 from mrforest._core.rules.random import Random
-from mrforest._core.subtree import RegionSubtrees, Subtrees
+from mrforest._core.subtree import LANES, RegionSubtrees, Subtrees
 from mrforest._core.table import Target, TrainingTable
 from mrforest._core.tree import NODE_DTYPE
 
 __all__ = [
+    "LANES",
     "NODE_DTYPE",
     "SPLIT_PURPOSE",
     "Bernoulli",

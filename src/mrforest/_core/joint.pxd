@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several features of few bins counted as one; see joint.pyx."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, uint8_t
 
 from mrforest._core.region cimport Problem, Region
 
@@ -14,11 +14,12 @@ cdef struct Joint:
     uint8_t* codes              # points x groups: number of the joint bin
 
 
-cdef int make_joint(const Problem* p, const Region* r, Joint* joint) noexcept nogil
+cdef int make_joint(const Region* r, Joint* joint) noexcept nogil
 cdef void free_joint(Joint* joint) noexcept nogil
+cdef Py_ssize_t group_of(const Joint* joint, Py_ssize_t f) noexcept nogil
 cdef void put(
-    const Problem* p, const Region* r, const Joint* joint, const int32_t* points, Py_ssize_t n,
-    int64_t* joint_cells) noexcept nogil
-cdef void marginals(
-    const Problem* p, const Region* r, const Joint* joint, const int64_t* joint_cells,
-    int64_t* cells) noexcept nogil
+    const Region* r, const Joint* joint, Py_ssize_t group, const int32_t* points, Py_ssize_t n,
+    int32_t* joint_cells, int32_t* of_class) noexcept nogil
+cdef void sides_of(
+    const Problem* p, const Region* r, const Joint* joint, Py_ssize_t group,
+    const int32_t* joint_cells, int32_t* sides) noexcept nogil

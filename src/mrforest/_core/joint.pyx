@@ -5,11 +5,11 @@ Four features of three bins each are one feature of 81 joint bins: a point goes 
 instead of four, and the cells of each feature are sums of joint cells.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
-from mrforest._core.region cimport OUT_OF_MEMORY, count
+from mrforest._core.region cimport MOST_BINS, OUT_OF_MEMORY, adds_up
 
 
 cdef void free_joint(Joint* joint) noexcept nogil:
@@ -19,11 +19,13 @@ cdef void free_joint(Joint* joint) noexcept nogil:
     memset(joint, 0, sizeof(Joint))
 
 
-cdef int make_joint(const Problem* p, const Region* r, Joint* joint) noexcept nogil:
+cdef int make_joint(const Region* r, Joint* joint) noexcept nogil:
     """Groups of neighbours; of one feature each, if points are too few to make more pay."""
-    cdef Py_ssize_t F = p.n_features, f, g, i, end, n_bins, n_groups = 0, code
+    cdef Py_ssize_t F = r.n_features, f, g, i, m, n_bins, n_groups = 0
+    cdef const uint8_t* column
+    cdef uint8_t* out
     # Sums are taken once a split, which moves the points of about one bin.
-    cdef Py_ssize_t most = min(256, r.n * F // (max(r.slot[F], 1) * p.n_columns))
+    cdef Py_ssize_t most = min(MOST_BINS, r.n * F // max(r.slot[F] * r.n_classes, 1))
     memset(joint, 0, sizeof(Joint))
     joint.first = <int32_t*> malloc((F + 1) * sizeof(int32_t))
     joint.slot = <int32_t*> malloc((F + 1) * sizeof(int32_t))
@@ -35,8 +37,11 @@ cdef int make_joint(const Problem* p, const Region* r, Joint* joint) noexcept no
         joint.first[n_groups] = <int32_t> f
         n_bins = r.slot[f + 1] - r.slot[f]
         f += 1
-        while f < F and n_bins * (r.slot[f + 1] - r.slot[f]) <= most:
-            n_bins *= r.slot[f + 1] - r.slot[f]
+        while f < F:
+            m = r.slot[f + 1] - r.slot[f]
+            if n_bins * m > most:
+                break
+            n_bins *= m
             f += 1
         joint.slot[n_groups + 1] = joint.slot[n_groups] + <int32_t> n_bins
         n_groups += 1
@@ -45,58 +50,89 @@ cdef int make_joint(const Problem* p, const Region* r, Joint* joint) noexcept no
     joint.codes = <uint8_t*> malloc(r.n * n_groups + 1)
     if joint.codes is NULL:
         return OUT_OF_MEMORY
-    for i in range(r.n):
-        for g in range(n_groups):
-            code = 0
-            end = joint.first[g + 1]
-            for f in range(joint.first[g], end):
-                code = code * (r.slot[f + 1] - r.slot[f]) + r.codes[i * F + f]
-            joint.codes[i * n_groups + g] = <uint8_t> code
+    for g in range(n_groups):
+        out = joint.codes + g
+        f = joint.first[g]
+        column = r.codes + f * r.n
+        for i in range(r.n):
+            out[i * n_groups] = column[i]
+        for f in range(f + 1, joint.first[g + 1]):
+            m = r.slot[f + 1] - r.slot[f]
+            column = r.codes + f * r.n
+            for i in range(r.n):
+                out[i * n_groups] = <uint8_t> (out[i * n_groups] * m + column[i])
     return 0
 
 
+cdef Py_ssize_t group_of(const Joint* joint, Py_ssize_t f) noexcept nogil:
+    cdef Py_ssize_t group = 0
+    while joint.first[group + 1] <= f:
+        group += 1
+    return group
+
+
 cdef void put(
-    const Problem* p, const Region* r, const Joint* joint, const int32_t* points, Py_ssize_t n,
-    int64_t* joint_cells
+    const Region* r, const Joint* joint, Py_ssize_t group, const int32_t* points, Py_ssize_t n,
+    int32_t* joint_cells, int32_t* of_class
 ) noexcept nogil:
-    """Put points of a region into the joint cells and the last one, of all points."""
-    cdef Py_ssize_t G = joint.n_groups, C = p.n_columns, g, i
+    """Put points of a region into joint cells, classes x bins, of all groups from one on."""
+    cdef Py_ssize_t G = joint.n_groups, J = joint.slot[G], g, i
     cdef const uint8_t* code
-    cdef int64_t y
+    cdef int32_t* cells
     for i in range(n):
         code = joint.codes + points[i] * G
-        y = r.y[points[i]]
-        for g in range(G):
-            count(p, joint_cells + (joint.slot[g] + code[g]) * C, y)
-        count(p, joint_cells + joint.slot[G] * C, y)
+        cells = joint_cells + r.y[points[i]] * J
+        of_class[r.y[points[i]]] += 1
+        for g in range(group, G):
+            cells[joint.slot[g] + code[g]] += 1
 
 
-cdef void marginals(
-    const Problem* p, const Region* r, const Joint* joint, const int64_t* joint_cells,
-    int64_t* cells
+cdef void sides_of(
+    const Problem* p, const Region* r, const Joint* joint, Py_ssize_t group,
+    const int32_t* joint_cells, int32_t* sides
 ) noexcept nogil:
-    """The cells of all features, and of all points, from the joint ones."""
-    cdef Py_ssize_t C = p.n_columns, f, g, k, m, b, outer, width, last, _i, _j
-    cdef const int64_t* source
-    cdef int64_t* target
-    memset(cells, 0, r.slot[p.n_features] * C * sizeof(int64_t))
-    for g in range(joint.n_groups):
+    """Points on the first side of each way, classes x ways, of all groups from one on."""
+    cdef Py_ssize_t J = joint.slot[joint.n_groups], W = r.way_slot[r.n_features]
+    cdef Py_ssize_t f, g, k, m, last, outer, width
+    cdef const int32_t* cells
+    cdef int32_t* out
+    cdef int32_t bins[MOST_BINS]
+    for g in range(group, joint.n_groups):
         # A joint bin is (((b_1) m_2 + b_2) m_3 + b_3) ..., so bins of the last feature change
         # fastest; `width` joint bins in a row have the same bin of feature f.
-        width = joint.slot[g + 1] - joint.slot[g]
-        outer = 1
         last = joint.first[g + 1]
+        outer = 1
+        width = joint.slot[g + 1] - joint.slot[g]
         for f in range(joint.first[g], last):
             m = r.slot[f + 1] - r.slot[f]
             width //= m
-            source = joint_cells + joint.slot[g] * C
-            for _i in range(outer):
-                for b in range(m):
-                    target = cells + (r.slot[f] + b) * C
-                    for _j in range(width):
-                        for k in range(C):
-                            target[k] += source[k]
-                        source += C
+            for k in range(r.n_classes):
+                cells = joint_cells + k * J + joint.slot[g]
+                out = sides + k * W + r.way_slot[f]
+                if last - joint.first[g] > 1:
+                    marginal(cells, outer, m, width, bins)
+                    cells = bins
+                fill_ways(cells, r.way_slot[f + 1] - r.way_slot[f], adds_up(p, r, f), out)
             outer *= m
-    memcpy(cells + r.slot[p.n_features] * C, joint_cells + joint.slot[joint.n_groups] * C,
-           C * sizeof(int64_t))
+
+
+cdef inline void marginal(
+    const int32_t* cells, Py_ssize_t outer, Py_ssize_t m, Py_ssize_t width, int32_t* out
+) noexcept nogil:
+    cdef Py_ssize_t b, _i, _j
+    memset(out, 0, m * sizeof(int32_t))
+    for _i in range(outer):
+        for b in range(m):
+            for _j in range(width):
+                out[b] += cells[0]
+                cells += 1
+
+
+cdef inline void fill_ways(
+    const int32_t* bins, Py_ssize_t n_ways, bint adds, int32_t* out
+) noexcept nogil:
+    cdef Py_ssize_t w
+    cdef int32_t total = 0
+    for w in range(n_ways):
+        total = bins[w] + (total if adds else 0)
+        out[w] = total

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Weights of the splits of a region, with all subtrees below them; see levels.pyx."""
+"""Weights of both sides of the ways to split a region, with all subtrees below; see levels.pyx."""
 
 from mrforest._core.joint cimport Joint
-from mrforest._core.region cimport Problem, Region, Weight
+from mrforest._core.region cimport Problem, Region
+from mrforest._core.weight cimport Weight
 
 cdef int one_side_empty(
     const Problem* p, const Region* r, Py_ssize_t d, Weight* out) noexcept nogil
+cdef int start(
+    const Problem* p, const Region* r, Py_ssize_t d, Weight* first, Weight* second
+) noexcept nogil
 cdef int weigh(
     const Problem* p, const Region* r, const Joint* joint, Py_ssize_t d, Py_ssize_t f,
-    Weight* each) noexcept nogil
+    Py_ssize_t end, Weight* first, Weight* second) noexcept nogil
+cdef Weight sum_of_feature(
+    const Problem* p, const Region* r, Py_ssize_t f, const Weight* first, const Weight* second
+) noexcept nogil

@@ -4,14 +4,19 @@
 import numpy as np
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
 from mrforest._core.joint cimport Joint, free_joint, make_joint
-from mrforest._core.levels cimport one_side_empty, weigh
+from mrforest._core.levels cimport one_side_empty, start, sum_of_feature, weigh
 from mrforest._core.region cimport (
-    DIGIT, N_MOMENTS, Problem, Region, Weight, count, free_region, leaf, make_region, power,
-    score_of, worth_of,
+    MOST_BINS, Problem, Region, adds_up, free_region, make_region,
+)
+from mrforest._core.weight cimport (
+    DIGIT, LANES as _LANES, Weight, add, power, times, weigh_leaf, worth_of,
 )
 
+LANES = _LANES
 WEIGHT_DTYPE = np.dtype([("exponent", np.int64), ("mantissa", np.float64)])
 
 
@@ -65,7 +70,6 @@ cdef class Subtrees:
         self.hundreds = hundreds
         self.p.n_features = codes.shape[1]
         self.p.n_classes = n_classes
-        self.p.n_columns = N_MOMENTS if squares else n_classes
         self.p.slot = &self.slot[0]
         self.p.is_categorical = &self.is_categorical[0]
         self.p.measure = &self.measure[0]
@@ -79,41 +83,73 @@ cdef class Subtrees:
 
     def score(self, counts):
         """The score of a leaf, a whole number, from its class counts; only without labels."""
-        y = np.arange(self.p.n_classes)
-        cell = np.stack([counts @ y**i for i in range(N_MOMENTS)]) if self.p.squares else counts
-        cdef const int64_t[::1] view = cell
-        if view.shape[0] != self.p.n_columns:
+        cdef Region r
+        cdef const int32_t[::1] cell = np.asarray(counts, dtype=np.int32)
+        cdef const int32_t[::1] value = np.arange(self.p.n_classes, dtype=np.int32)
+        if len(counts) != self.p.n_classes:
             raise ValueError(f"{len(counts)} counts must be of {self.p.n_classes} classes")
-        return score_of(&self.p, &view[0])
+        memset(&r, 0, sizeof(Region))
+        r.n = np.sum(counts)
+        r.n_classes = self.p.n_classes
+        r.value = <int32_t*> &value[0]
+        return weigh_leaf(&self.p, &r, &cell[0]).exponent
 
     def choose_label(self, const int32_t[::1] rows not None, double u, double margin):
         """The label of a leaf of these rows in which a share u of all weights ends, or -1.
 
-        See `RegionSubtrees.choose`; only if labels are drawn.
+        See `RegionSubtrees.choose_feature`; only if labels are drawn.
         """
-        cdef Py_ssize_t i, k, K = self.p.n_classes, n_rows = self.codes.shape[0]
-        cdef int64_t highest
+        cdef Py_ssize_t i, k, K = self.p.n_classes
+        cdef int64_t n = 0, y = 0, yy = 0, highest = 0
         cdef double total = 0
-        cell_ = np.zeros(self.p.n_columns, dtype=np.int64)
-        up_to_ = np.empty(K)
-        cdef int64_t[::1] cell = cell_
-        cdef double[::1] up_to = up_to_
-        cdef bint is_in_range = True
+        cdef int64_t[::1] worth = np.zeros(K, dtype=np.int64)
+        cdef double[::1] up_to = np.empty(K)
+        check_rows(rows, self.codes.shape[0])
         for i in range(rows.shape[0]):
-            if 0 <= rows[i] < n_rows:
-                count(&self.p, &cell[0], self.y[rows[i]])
-            else:
-                is_in_range = False
-        if not is_in_range:
-            raise ValueError(f"rows must be among the {n_rows} rows of the table")
-        highest = leaf(&self.p, &cell[0]).exponent
+            worth[self.y[rows[i]]] += 1
+        if self.p.squares:
+            for k in range(K):
+                n += worth[k]
+                y += k * worth[k]
+                yy += k * k * worth[k]
+            for k in range(K):
+                worth[k] = worth_of(&self.p, n, y, yy, k)
         for k in range(K):
-            if self.p.squares:
-                total += power(&self.p, highest - worth_of(&self.p, &cell[0], k))
-            else:
-                total += power(&self.p, highest - cell[k])
+            highest = max(highest, worth[k])
+        for k in range(K):
+            total += power(&self.p, highest - worth[k])
             up_to[k] = total
         return index_of(up_to, u, margin)
+
+    def part(self, const int32_t[::1] rows not None, Py_ssize_t feature, Py_ssize_t code):
+        """Rows on both sides of a split."""
+        cdef Py_ssize_t i, n = rows.shape[0], n_left = 0, n_right = 0
+        cdef bint is_left, is_categorical
+        if not 0 <= feature < self.p.n_features:
+            raise ValueError(f"feature={feature} must be one of {self.p.n_features}")
+        check_rows(rows, self.codes.shape[0])
+        # One more each: what is on the other side is written there, and then over.
+        left_, right_ = np.empty(n + 1, dtype=np.int32), np.empty(n + 1, dtype=np.int32)
+        cdef int32_t[::1] left = left_
+        cdef int32_t[::1] right = right_
+        is_categorical = self.p.is_categorical[feature]
+        for i in range(n):
+            is_left = (self.codes[rows[i], feature] == code if is_categorical
+                       else self.codes[rows[i], feature] <= code)
+            left[n_left] = right[n_right] = rows[i]
+            n_left += is_left
+            n_right += not is_left
+        return left_[:n_left].copy(), right_[:n_right].copy()
+
+
+cdef int check_rows(const int32_t[::1] rows, Py_ssize_t n_rows) except -1:
+    cdef Py_ssize_t i
+    cdef bint is_in_range = rows.shape[0] <= n_rows
+    for i in range(rows.shape[0]):
+        is_in_range &= 0 <= rows[i] < n_rows
+    if not is_in_range:
+        raise ValueError(f"{len(rows)} rows must be among the {n_rows} rows of the table")
+    return 0
 
 
 def check_table(codes, y, n_classes, slot, is_categorical, measure):
@@ -125,9 +161,9 @@ def check_table(codes, y, n_classes, slot, is_categorical, measure):
             f"codes of shape {codes.shape} must be of at most 2**31 - 1 rows and of the "
             f"{len(n_bins)} features of slot, {len(is_categorical)} of is_categorical"
         )
-    if slot[0] != 0 or n_bins.min() < 1 or n_bins.max() > 256 or len(measure) != n_bins.sum():
+    if slot[0] != 0 or n_bins.min() < 1 or n_bins.max() > MOST_BINS or len(measure) != n_bins.sum():
         raise ValueError(
-            f"slot={slot} must rise from 0 to {len(measure)}, by at most 256 each time"
+            f"slot={slot} must rise from 0 to {len(measure)}, by at most {MOST_BINS} each time"
         )
     if not (0 <= measure.min() and measure.max() < np.inf):
         raise ValueError(f"measure={measure} must be finite and not negative")
@@ -155,29 +191,32 @@ cdef class RegionSubtrees:
 
     Attributes
     ----------
+    n_features : int
+        That tell any rows apart.
+    n_weights : int
+        One an occupied bin of these, and one more.
+    starts : list of int
+        First bin of each of these features; last, all.
     slot, bins : ndarray of int32
-        First occupied bin of each feature, and which bins are occupied.
+        First of these bins of each feature of the table, and which they are.
     weights : structured ndarray (exponent, mantissa)
-        Of the split after (or at) each occupied bin, w left out, as far as features have been
+        Of the split after (or at) each occupied bin, w left out, if all features have been
         weighed; last, of the splits that leave a side empty.
     """
-    cdef readonly object slot, bins, weights
+    cdef readonly Py_ssize_t n_features, n_weights
     cdef Subtrees table
     cdef Region r
     cdef Joint joint
     cdef Py_ssize_t depth
-    cdef Weight[::1] each
+    cdef Weight* first          # of both sides of each way
+    cdef Weight* second
+    cdef Weight empty           # of splits that leave a side empty
 
     def __cinit__(self, Subtrees table not None, const int32_t[::1] rows not None,
                   Py_ssize_t depth):
-        cdef Py_ssize_t i, n = rows.shape[0], n_rows = table.codes.shape[0]
-        cdef Py_ssize_t F = table.p.n_features, n_bins
+        cdef Py_ssize_t n = rows.shape[0], n_ways
         cdef int error
-        cdef bint is_in_range = n <= n_rows
-        for i in range(n):
-            is_in_range &= 0 <= rows[i] < n_rows
-        if not is_in_range:
-            raise ValueError(f"{n} rows must be among the {n_rows} rows of the table")
+        check_rows(rows, table.codes.shape[0])
         if depth < 1:
             raise ValueError(f"depth={depth} must be at least 1")
         self.table = table
@@ -185,103 +224,179 @@ cdef class RegionSubtrees:
         with nogil:
             error = make_region(
                 &table.p, &table.codes[0, 0] if n > 0 else NULL, &table.y[0] if n > 0 else NULL,
-                &rows[0] if n > 0 else NULL, n, NULL, NULL, &self.r)
+                &rows[0] if n > 0 else NULL, n, depth > 1, &self.r)
             if error == 0 and depth == 2:
-                error = make_joint(&table.p, &self.r, &self.joint)
-        if error != 0:
-            raise MemoryError("no memory to weigh subtrees")
-        n_bins = self.r.slot[F]
-        self.slot = np.array(<int32_t[:F + 1]> self.r.slot)
-        # A view of nothing is not allowed; there is one place more.
-        self.bins = np.array(<int32_t[:n_bins + 1]> self.r.bin)[:n_bins]
-        self.weights = np.zeros(n_bins + 1, dtype=WEIGHT_DTYPE)
-        self.each = self.weights
-        with nogil:
-            error = one_side_empty(&table.p, &self.r, depth, &self.each[n_bins])
-        if error != 0:
-            raise MemoryError("no memory to weigh subtrees")
+                error = make_joint(&self.r, &self.joint)
+            if error == 0:
+                n_ways = self.r.way_slot[self.r.n_features]
+                self.first = <Weight*> calloc(2 * n_ways + 1, sizeof(Weight))
+                self.second = self.first + n_ways
+                if self.first is NULL:
+                    error = -1
+            if error == 0:
+                error = start(&table.p, &self.r, depth, self.first, self.second)
+            if error == 0:
+                error = one_side_empty(&table.p, &self.r, depth, &self.empty)
+        check_memory(error)
+        self.n_weights = self.r.slot[self.r.n_features] + 1
+        self.n_features = self.r.n_features
 
     def __dealloc__(self):
+        free(self.first)
         free_joint(&self.joint)
         free_region(&self.r)
 
+    @property
+    def starts(self):
+        return [self.r.slot[f] for f in range(self.r.n_features + 1)]
+
+    @property
+    def slot(self):
+        cdef Py_ssize_t f
+        n_bins = np.zeros(self.table.p.n_features + 1, dtype=np.int32)
+        for f in range(self.r.n_features):
+            n_bins[self.r.feature[f] + 1] = self.r.slot[f + 1] - self.r.slot[f]
+        return np.cumsum(n_bins, dtype=np.int32)
+
+    @property
+    def bins(self):
+        # A view of nothing is not allowed; there is one place more.
+        return np.array(<int32_t[:self.n_weights]> self.r.bin)[:self.n_weights - 1]
+
+    @property
+    def weights(self):
+        cdef Py_ssize_t f, b, way
+        found = np.zeros(self.n_weights, dtype=WEIGHT_DTYPE)
+        cdef Weight[::1] each = found
+        for f in range(self.r.n_features):
+            for b in range(self.r.slot[f], self.r.slot[f + 1]):
+                way = self.way_of(f, b)
+                if way >= 0:
+                    each[b] = self.weight_of(way)
+        each[self.n_weights - 1] = self.empty
+        return found
+
+    cdef inline Py_ssize_t way_of(self, Py_ssize_t f, Py_ssize_t b) noexcept nogil:
+        """The way in which a split after, or at, an occupied bin parts the region; -1: none."""
+        if not adds_up(&self.table.p, &self.r, f):
+            return self.r.way_slot[f] + b - self.r.slot[f]
+        if self.table.p.is_categorical[self.r.feature[f]]:
+            return self.r.way_slot[f]
+        return self.r.way_slot[f] + b - self.r.slot[f] if b + 1 < self.r.slot[f + 1] else -1
+
+    cdef inline Weight weight_of(self, Py_ssize_t way) noexcept nogil:
+        return times(self.first[way], self.second[way])
+
     def weigh(self, Py_ssize_t feature):
-        """Weigh the splits of a feature; threads may weigh several at once."""
+        """Weigh the splits of one of `n_features`, each once; threads may weigh several at once.
+
+        Of two levels, what features have in common is added to both of them.
+        """
+        cdef Py_ssize_t w, n_ways = self.r.way_slot[self.r.n_features]
+        cdef Weight* both
         cdef int error
-        if not 0 <= feature < self.table.p.n_features:
-            raise ValueError(f"feature={feature} must be one of {self.table.p.n_features}")
+        if not 0 <= feature < self.r.n_features:
+            raise ValueError(f"feature={feature} must be one of {self.r.n_features}")
+        both = <Weight*> calloc(2 * n_ways + 1, sizeof(Weight))
+        if both is NULL:
+            check_memory(-1)
         with nogil:
-            error = weigh(
-                &self.table.p, &self.r, &self.joint, self.depth, feature, &self.each[0])
-        if error != 0:
-            raise MemoryError("no memory to weigh subtrees")
+            error = weigh(&self.table.p, &self.r, &self.joint, self.depth, feature, feature + 1,
+                          both, both + n_ways)
+        # Only one thread at a time is here.
+        for w in range(n_ways):
+            add(&self.table.p, &self.first[w], 1, both[w])
+            add(&self.table.p, &self.second[w], 1, both[n_ways + w])
+        free(both)
+        check_memory(error)
 
     def weigh_all(self):
         """Weigh the splits of all features."""
-        cdef Py_ssize_t f
-        cdef int error = 0
+        cdef int error
         with nogil:
-            for f in range(self.table.p.n_features):
-                if error == 0:
-                    error = weigh(
-                        &self.table.p, &self.r, &self.joint, self.depth, f, &self.each[0])
-        if error != 0:
-            raise MemoryError("no memory to weigh subtrees")
+            error = weigh(&self.table.p, &self.r, &self.joint, self.depth, 0,
+                          self.r.n_features, self.first, self.second)
+        check_memory(error)
 
-    def choose(self, double u, double margin):
-        """The number of the weight in which a share u of all ends, w included.
+    def choose_feature(self, double u, double margin):
+        """The number of the feature in whose weights, w included, a share u of all ends.
 
-        -1 if it is nearer to an end of it than `margin` times all of them.
+        `n_features` for splits that leave a side empty; -1 if it is nearer to an end of them than
+        `margin` times all of them.
         """
         cdef const Problem* p = &self.table.p
-        cdef Py_ssize_t b, n_bins = self.r.slot[p.n_features]
-        cdef int64_t highest = -1
-        cdef double measure, total = 0
-        weights = np.empty(n_bins + 1)
-        cdef double[::1] up_to = weights
-        with nogil:
-            for b in range(n_bins + 1):
-                measure = self.r.measure[b] if b < n_bins else self.r.nothing
-                if measure > 0:
-                    highest = max(highest, self.each[b].exponent)
-            for b in range(n_bins + 1):
-                measure = self.r.measure[b] if b < n_bins else self.r.nothing
-                if measure > 0:
-                    total += (measure * self.each[b].mantissa
-                              * power(p, highest - self.each[b].exponent))
-                up_to[b] = total
+        cdef Py_ssize_t f, F = self.r.n_features
+        cdef int64_t highest = 0
+        cdef double total = 0
+        cdef Weight[::1] each = np.zeros(F + 1, dtype=WEIGHT_DTYPE)
+        cdef double[::1] up_to = np.empty(F + 1)
+        for f in range(F):
+            each[f] = sum_of_feature(p, &self.r, f, self.first, self.second)
+        add(p, &each[F], self.r.nothing, self.empty)
+        for f in range(F + 1):
+            highest = max(highest, each[f].exponent)
+        for f in range(F + 1):
+            if each[f].mantissa > 0:
+                total += each[f].mantissa * power(p, highest - each[f].exponent)
+            up_to[f] = total
         return index_of(up_to, u, margin)
 
-    def run(self, Py_ssize_t b):
-        """Feature, first candidate and end of those that part the region as weight b says."""
-        cdef Py_ssize_t f = 0
-        if not 0 <= b < self.r.slot[self.table.p.n_features]:
-            raise ValueError(f"{b} must be one of {self.r.slot[self.table.p.n_features]} weights")
-        while self.r.slot[f + 1] <= b:
-            f += 1
-        first = self.r.bin[b]
-        if self.table.p.is_categorical[f]:
-            return f, first, first + 1
-        return f, first, self.r.bin[b + 1] if b + 1 < self.r.slot[f + 1] else first
+    def choose_bin(self, Py_ssize_t f, double u, double margin):
+        """The same for the bins of one of `n_features`; their number among those of the feature."""
+        cdef const Problem* p = &self.table.p
+        cdef Py_ssize_t b, first, m
+        cdef int64_t highest = 0
+        cdef double total = 0
+        cdef Weight weight
+        if not 0 <= f < self.r.n_features:
+            raise ValueError(f"feature={f} must be one of {self.r.n_features}")
+        first = self.r.slot[f]
+        m = self.r.slot[f + 1] - first
+        cdef double[::1] up_to = np.empty(m)
+        for b in range(self.r.way_slot[f], self.r.way_slot[f + 1]):
+            if self.r.way_measure[b] > 0:
+                highest = max(highest, self.weight_of(b).exponent)
+        for b in range(m):
+            if self.r.measure[first + b] > 0:
+                weight = self.weight_of(self.way_of(f, first + b))
+                total += (self.r.measure[first + b] * weight.mantissa
+                          * power(p, highest - weight.exponent))
+            up_to[b] = total
+        return index_of(up_to, u, margin)
+
+    def run(self, Py_ssize_t f, Py_ssize_t b):
+        """Which feature it is, first candidate and end of those that part the region as the split
+        after, or at, its bin b does."""
+        if not 0 <= f < self.r.n_features:
+            raise ValueError(f"feature={f} must be one of {self.r.n_features}")
+        if not 0 <= b < self.r.slot[f + 1] - self.r.slot[f]:
+            raise ValueError(f"{b} must be one of its bins")
+        b += self.r.slot[f]
+        feature, first = self.r.feature[f], self.r.bin[b]
+        if self.table.p.is_categorical[feature]:
+            return feature, first, first + 1
+        return feature, first, self.r.bin[b + 1] if b + 1 < self.r.slot[f + 1] else first
 
     def leaves_a_side_empty(self):
         """Which candidates part the region in the way of the last weight, ndarray of uint8."""
         cdef const Problem* p = &self.table.p
-        cdef Py_ssize_t f, b, last
-        cdef int32_t i
+        cdef Py_ssize_t f, b, i, end
         found = np.ones(p.slot[p.n_features], dtype=np.uint8)
         cdef uint8_t[::1] out = found
-        for f in range(p.n_features):
-            last = self.r.slot[f + 1] - 1
-            for b in range(self.r.slot[f], last + 1):
-                if p.is_categorical[f]:
-                    # A category that all points have, or none, tells nothing.
-                    if last > self.r.slot[f]:
-                        out[p.slot[f] + self.r.bin[b]] = False
-                elif b < last:
-                    for i in range(self.r.bin[b], self.r.bin[b + 1]):
-                        out[p.slot[f] + i] = False
+        for f in range(self.r.n_features):
+            for b in range(self.r.slot[f], self.r.slot[f + 1]):
+                end = self.r.bin[b] + 1
+                if not p.is_categorical[self.r.feature[f]]:
+                    end = self.r.bin[b + 1] if b + 1 < self.r.slot[f + 1] else self.r.bin[b]
+                for i in range(self.r.bin[b], end):
+                    out[p.slot[self.r.feature[f]] + i] = False
         return found
+
+
+cdef int check_memory(int error) except -1:
+    if error != 0:
+        raise MemoryError("no memory to weigh subtrees")
+    return 0
 
 
 cdef Py_ssize_t index_of(const double[::1] up_to, double u, double margin):

@@ -9,6 +9,7 @@ audits, and `draw`. Only the draw is private: probabilities tell the scores.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
@@ -361,5 +362,4 @@ def read_candidates(
 def draw_by_counts(counts: Sequence[int], random: RandomBits) -> int:
     """Draw an index with probability its count over the sum of all."""
     sums = list(accumulate(counts))
-    drawn = random.below(sums[-1])
-    return next(i for i, end in enumerate(sums) if drawn < end)
+    return bisect_right(sums, random.below(sums[-1]))

@@ -17,8 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from queue import SimpleQueue
 
@@ -26,7 +25,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from mrforest._core import RegionSubtrees, Subtrees
+from mrforest._core import LANES, RegionSubtrees, Subtrees
+from mrforest.privacy.choices import Choices
 from mrforest.privacy.exact import (
     Refine,
     Uniform,
@@ -40,7 +40,7 @@ from mrforest.privacy.randomness import RandomBits
 from mrforest.privacy.scoring import Scoring, power_tables, powers_of
 from mrforest.privacy.sensitivity import SCALE_BITS, check_norm
 
-__all__ = ["Choices", "Leaf", "Scoring", "Split", "SubtreeMechanism"]
+__all__ = ["Leaf", "Scoring", "Split", "SubtreeMechanism"]
 
 # Sums of 10^12 terms lose 12 digits; a power exp(x) loses as many as x has, which are
 # 16 for the largest budget and 2^31 points.
@@ -65,26 +65,6 @@ class Split:
     code: int
     left: Split | Leaf
     right: Split | Leaf
-
-
-@dataclass(frozen=True)
-class Choices:
-    """The ways in which splits part a region, and how much each weighs.
-
-    The last one is "all rows on one side", the others are runs of candidates.
-
-    Attributes
-    ----------
-    first, end : ndarray of shape (n,), dtype=int64
-        Candidates of each run, by their number in the grid; none of the last.
-    exponent, mantissa : ndarray of shape (n + 1,)
-        Of the sum over all subtrees below: ``mantissa * exp(unit * exponent)``.
-    """
-
-    first: NDArray[np.int64]
-    end: NDArray[np.int64]
-    exponent: NDArray[np.int64]
-    mantissa: NDArray[np.float64]
 
 
 class SubtreeMechanism:
@@ -115,24 +95,22 @@ class SubtreeMechanism:
         if scoring.norm is not None and not scoring.squares:
             check_norm(n_classes, len(y))
         self.codes, self.y, self.n_classes = codes, y, n_classes
-        self.grid, self.scoring, self.n_jobs = grid, scoring, n_jobs
+        self.grid, self.scoring = grid, scoring
+        self.n_threads = effective_n_jobs(n_jobs)
         self.unit = scoring.unit(n_classes)
         self.tables = power_tables(self.unit, len(y) * scoring.range(n_classes))
-        # Base measures are whole numbers over the sum of those of the feature.
-        self.measure_up_to = np.concatenate([[0], np.cumsum(grid.measure)])
-        self.feature_measure = np.diff(self.measure_up_to[grid.slot])
-        # Factors that make whole numbers of the base measures of all features.
+        # Base measures are whole numbers over the sum of those of the feature; factors
+        # that make whole numbers of those of all features.
         common = math.lcm(*grid.total.tolist())
         self.scales = [common // total for total in grid.total.tolist()]
         self.slots = [slice(*pair) for pair in pairwise(grid.slot.tolist())]
-        self.feature_of = np.repeat(np.arange(len(grid.n_codes)), grid.n_codes)
         self.kernel = Subtrees(
             codes,
             y,
             n_classes,
             grid.slot,
             grid.is_categorical.view(np.uint8),
-            grid.measure / self.grid.total[self.feature_of],
+            grid.measure / np.repeat(grid.total, grid.n_codes),
             *self.tables,
             scoring.norm or 0.0,
             scoring.squares,
@@ -147,39 +125,23 @@ class SubtreeMechanism:
         self.weigh(region, len(rows), depth)
         return region
 
-    def choices(self, region: RegionSubtrees) -> Choices:
-        """Return the ways to split a region, with their weights."""
-        slot, weights = region.slot, region.weights
-        n_occupied = np.diff(slot)
-        feature = np.repeat(np.arange(len(n_occupied)), n_occupied)
-        first = self.grid.slot[feature].astype(np.int64) + region.bins
-        # A cut may lie anywhere up to the next occupied code; after the last one, or if
-        # there is only one, all rows are on one side.
-        end = np.where(self.grid.is_categorical[feature], first + 1, np.roll(first, -1))
-        is_last = np.zeros(len(first), dtype=bool)
-        is_last[slot[1:][n_occupied > 0] - 1] = True
-        alone = n_occupied[feature] == 1
-        end = np.where(
-            alone | (is_last & ~self.grid.is_categorical[feature]), first, end
-        )
-        return Choices(first, end, weights["exponent"], weights["mantissa"])
+    def choices(self, rows: NDArray[np.int32], depth: int) -> Choices:
+        """List the ways to split a region, with their weights."""
+        return Choices.of(self.weighed(rows, depth), self.grid)
 
     def weigh(self, region: RegionSubtrees, n: int, depth: int) -> None:
         """Weigh all features of a region of n points, in threads if it pays."""
-        n_bins = np.diff(region.slot)
+        n_threads = min(self.n_threads, region.n_features)
         # For each feature a point is counted in the cells of all, and for each bin all
-        # bins are weighed on both sides, which takes about 16 times as long.
-        work = n * len(n_bins) ** 2 + 16 * int(n_bins.sum()) ** 2
-        is_small = depth < 2 or work < SERIAL_WORK
-        n_threads = 1 if is_small else min(effective_n_jobs(self.n_jobs), len(n_bins))
-        if n_threads == 1:
+        # bins are weighed, which takes about 16 times as long.
+        work = n * region.n_features**2 + 16 * region.n_weights**2
+        if n_threads <= 1 or depth < 2 or work < SERIAL_WORK:
             region.weigh_all()
             return
         # A thread that has done a feature takes the next, so that all end at nearly the
         # same time. After the last there is a None for each.
         waiting: SimpleQueue[int | None] = SimpleQueue()
-        longest_first = np.argsort(-n_bins, kind="stable").tolist()
-        for feature in [*longest_first, *[None] * n_threads]:
+        for feature in [*range(region.n_features), *[None] * n_threads]:
             waiting.put(feature)
 
         def weigh_next() -> None:
@@ -191,84 +153,48 @@ class SubtreeMechanism:
             for ended in [threads.submit(weigh_next) for _ in range(n_threads)]:
                 ended.result()
 
-    def measures(
-        self, choices: Choices
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return base measures, each to be divided by the total of its feature.
+    @cached_property
+    def n_roundings(self) -> tuple[int, int, int]:
+        """How many roundings a leaf, a base measure and a sum of a level add at most.
 
-        Returns
-        -------
-        runs : ndarray of shape (n,)
-            Of each run of candidates.
-        feature : ndarray of shape (n,)
-            Its feature.
-        left_over : ndarray of shape (n_features,)
-            Of the candidates of each feature that are in no run.
+        A power is three rounded entries and two products. A leaf adds a power a class,
+        of scores that are whole numbers without an error. A base measure is divided
+        once, and added up over the bins of a feature and over features.
+
+        A sum of a level adds products. Each is multiplied by a measure and a power. A
+        sum may be multiplied by a power before something is added, which is seven
+        roundings. It has been added up in parts:
+
+            a feature below   LANES terms at a time, and then these sums
+            a feature above   its bins, and then features
         """
-        runs = self.measure_up_to[choices.end] - self.measure_up_to[choices.first]
-        feature = self.feature_of[choices.first]
-        left_over = self.feature_measure.copy()
-        np.subtract.at(left_over, feature, runs)
-        return runs, feature, left_over
-
-    def exact_measures(self, choices: Choices) -> list[Fraction]:
-        """Return the base measure of each choice, as it is multiplied."""
-        runs, feature, left_over = self.measures(choices)
-        pairs = zip(runs.tolist(), self.grid.total[feature].tolist(), strict=True)
-        rest = zip(left_over.tolist(), self.grid.total.tolist(), strict=True)
-        return [
-            *(Fraction(a, b) for a, b in pairs),
-            sum((Fraction(a, b) for a, b in rest), Fraction(0)),
-        ]
-
-    def float_weights(self, choices: Choices) -> tuple[NDArray[np.float64], int]:
-        """Return weights of the choices, measures included, and an exponent of all."""
-        runs, feature, left_over = self.measures(choices)
-        rest = (left_over / self.grid.total).sum()
-        weights = np.append(runs / self.grid.total[feature], rest) * choices.mantissa
-        # What cannot be drawn must not push all others out of range.
-        exponent = np.where(weights > 0, choices.exponent, 0)
-        highest = int(exponent.max())
-        return weights * powers_of(highest - exponent, self.tables), highest
-
-    def candidates(self, choices: Choices, chosen: int) -> NDArray[np.int64]:
-        """Candidates of a choice, by their number in the grid."""
-        if chosen < len(choices.first):
-            found = np.arange(choices.first[chosen], choices.end[chosen])
-        else:
-            covered = np.zeros(len(self.grid.measure) + 1, dtype=np.int64)
-            np.add.at(covered, choices.first, 1)
-            np.subtract.at(covered, choices.end, 1)
-            found = np.flatnonzero(np.cumsum(covered[:-1]) == 0)
-        return found[self.grid.measure[found] > 0]
+        n_features, most_bins = len(self.grid.n_codes), int(self.grid.n_codes.max())
+        n_parts = int(self.grid.slot[-1]) // LANES + 1
+        return (
+            self.n_classes + 5,
+            most_bins + n_features + 3,
+            LANES + 7 * (n_parts + most_bins + n_features + 3),
+        )
 
     def relative_error(self, depth: int) -> float:
         """Bound the relative error of a weight: 2^-53 an operation, and double that.
 
-        A power is three rounded entries and two products. A term of a sum is multiplied
-        by a power and added, or the sum is, which has at most as many terms as there
-        are bins and features, and one more. A leaf adds a power a class, of scores that
-        are whole numbers without an error. Base measures are sums over bins, divided
-        once. All is positive, so errors of factors add up, and that of a sum is at most
-        the largest of its terms'.
+        All is positive, so errors of factors add up, and that of a sum is at most the
+        largest of its terms'.
 
         A power below 2^-1022, which may be anything from 0 to there, multiplies a term
         that lies so far behind another one of the same sum. Mantissas are not below
         the smallest base measure to the power of the number of splits; so what is lost
         is nothing beside the doubling.
         """
-        n_bins, n_features = int(self.grid.slot[-1]), len(self.grid.n_codes)
-        n_terms = n_bins + n_features + 1
-        error = self.n_classes + 5
+        leaf, measure, level = self.n_roundings
+        # Parts of regions add measures up again.
+        measure *= max(depth, 1)
+        error = leaf
         for _ in range(depth):
-            error = 2 * error + 1 + (n_bins + 2) + 7 * n_terms
-        # What a weight that is drawn adds: a base measure, a power, products.
-        return 2 * (error + (n_bins + 2) + 8) * 2.0**-53
-
-    def refine(self, rows: NDArray[np.int32], depth: int, digits: int) -> list[Decimal]:
-        """Return the weights of the choices of a region, to so many digits."""
-        with localcontext(precise(digits + GUARD_DIGITS)):
-            return self.exact_weights(rows, depth)
+            error = 2 * error + 1 + measure + level
+        # What a weight that is drawn adds, or a sum of those of a feature
+        return 2 * (error + measure + level) * 2.0**-53
 
     def exact_sum(self, rows: NDArray[np.int32], depth: int) -> Decimal:
         """Z(rows, depth) in the precision of the decimal context; slow and plain."""
@@ -287,17 +213,20 @@ class SubtreeMechanism:
             return [self.kernel.score(counts)]
         return [int(score) for score in self.scoring.of_labels(counts)]
 
-    def exact_weights(self, rows: NDArray[np.int32], depth: int) -> list[Decimal]:
-        """Weights of the choices of a region, measures included."""
+    def exact_weights(
+        self, rows: NDArray[np.int32], depth: int, which: slice = slice(None)
+    ) -> list[Decimal]:
+        """Weights of the choices of a region, or some of them, measures included."""
         # Which choices there are does not depend on the depth.
-        choices = self.choices(self.weighed(rows, 1))
+        choices = self.choices(rows, 1)
+        measures = choices.exact_measures()
         out = []
-        for chosen, measure in enumerate(self.exact_measures(choices)):
+        for chosen in range(len(measures))[which]:
+            measure = measures[chosen]
             if measure == 0:
                 out.append(Decimal(0))
                 continue
-            candidate = int(self.candidates(choices, chosen)[0])
-            left, right = self.part(rows, *self.grid.feature_of(candidate))
+            left, right = self.part(rows, *choices.candidate(chosen))
             below = self.exact_sum(left, depth - 1) * self.exact_sum(right, depth - 1)
             out.append(below * measure.numerator / measure.denominator)
         return out
@@ -308,9 +237,7 @@ class SubtreeMechanism:
         self, rows: NDArray[np.int32], feature: int, code: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Rows left and right of a split."""
-        codes = self.codes[rows, feature]
-        left = codes == code if self.grid.is_categorical[feature] else codes <= code
-        return rows[left], rows[~left]
+        return self.kernel.part(rows, feature, code)
 
     def draw(
         self, rows: NDArray[np.int32], depth: int, random: RandomBits
@@ -318,11 +245,7 @@ class SubtreeMechanism:
         """Draw a subtree of a region."""
         if depth == 0 or self.grid.n_candidates == 0:
             return Leaf(self.draw_label(rows, random))
-        region = self.weighed(rows, depth)
-        refine = partial(self.refine, rows, depth)
-        n_weights = len(region.weights)
-        chosen = self.settle(region.choose, n_weights, depth, refine, random)
-        feature, code = self.draw_split(region, chosen, random)
+        feature, code = self.draw_split(rows, depth, random)
         left, right = self.part(rows, feature, code)
         return Split(
             feature,
@@ -330,6 +253,48 @@ class SubtreeMechanism:
             self.draw(left, depth - 1, random),
             self.draw(right, depth - 1, random),
         )
+
+    def draw_split(
+        self, rows: NDArray[np.int32], depth: int, random: RandomBits
+    ) -> tuple[int, int]:
+        """Draw the split of a region: a feature of it, a bin, and a cut behind that.
+
+        One after the other, because the nearest of few boundaries is seldom so near
+        that rounding could decide.
+        """
+        region = self.weighed(rows, depth)
+        starts = region.starts
+
+        def features(digits: int) -> list[Decimal]:
+            with localcontext(precise(digits + GUARD_DIGITS)):
+                weights = self.exact_weights(rows, depth)
+                sums = [sum(weights[a:b], Decimal(0)) for a, b in pairwise(starts)]
+            return [*sums, weights[-1]]
+
+        def bins(digits: int) -> list[Decimal]:
+            with localcontext(precise(digits + GUARD_DIGITS)):
+                return self.exact_weights(rows, depth, slice(*starts[f : f + 2]))
+
+        n_features = region.n_features
+        f = self.settle(region.choose_feature, n_features + 1, depth, features, random)
+        if f == n_features:
+            return self.draw_empty(region, random)
+        choose = partial(region.choose_bin, f)
+        b = self.settle(choose, starts[f + 1] - starts[f], depth, bins, random)
+        feature, first, end = region.run(f, b)
+        if end == first + 1:
+            return feature, first
+        measures = self.grid.measure[self.slots[feature]][first:end]
+        return feature, first + draw_by_counts(measures.tolist(), random)
+
+    def draw_empty(self, region: RegionSubtrees, random: RandomBits) -> tuple[int, int]:
+        """Draw one of the splits that leave a side empty, by their base measure."""
+        measure = self.grid.measure * region.leaves_a_side_empty()
+        of_feature = np.add.reduceat(measure, self.grid.slot[:-1]).tolist()
+        shares = [n * scale for n, scale in zip(of_feature, self.scales, strict=True)]
+        feature = draw_by_counts(shares, random)
+        measures = measure[self.slots[feature]]
+        return feature, draw_by_counts(measures.tolist(), random)
 
     def settle(
         self,
@@ -351,24 +316,6 @@ class SubtreeMechanism:
             if chosen >= 0:
                 return chosen
         return index_by_refining(refine, n, uniform)
-
-    def draw_split(
-        self, region: RegionSubtrees, chosen: int, random: RandomBits
-    ) -> tuple[int, int]:
-        """Draw one of the candidates that part a region in the chosen way.
-
-        By their base measure: first the feature, then the code.
-        """
-        if chosen < len(region.weights) - 1:
-            feature, first, end = region.run(chosen)
-            measures = self.grid.measure[self.slots[feature]][first:end]
-            return feature, first + draw_by_counts(measures.tolist(), random)
-        measure = self.grid.measure * region.leaves_a_side_empty()
-        of_feature = np.add.reduceat(measure, self.grid.slot[:-1]).tolist()
-        shares = [n * scale for n, scale in zip(of_feature, self.scales, strict=True)]
-        feature = draw_by_counts(shares, random)
-        measures = measure[self.slots[feature]]
-        return feature, draw_by_counts(measures.tolist(), random)
 
     def draw_label(self, rows: NDArray[np.int32], random: RandomBits) -> int | None:
         """Draw the label of a leaf, if labels are drawn."""
@@ -392,9 +339,7 @@ class SubtreeMechanism:
             highest = max(scores)
             weights = powers_of(highest - np.array(scores), self.tables)
         else:
-            weights, highest = self.float_weights(
-                self.choices(self.weighed(rows, depth))
-            )
+            weights, highest = self.choices(rows, depth).float_weights(self.tables)
         return float(self.unit) * highest + math.log(weights.sum())
 
     def log_weight(self, subtree: Split | Leaf, rows: NDArray[np.int32]) -> float:

@@ -144,7 +144,8 @@ class TreeMechanism:
             if tree.label is not None:
                 return tree
             return self._grow(structure, estimation, block, random)
-        parts = (self._part(tree, structure), self._part(tree, estimation))
+        parts = [self._part(tree, structure)]
+        parts.append(self._part(tree, estimation) if self.plan.honest else parts[0])
         left, right = (
             self._extend(child, shaping, filling, block, random)
             for child, shaping, filling in zip(
