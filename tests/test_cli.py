@@ -139,7 +139,7 @@ def test_audit_prints_a_table_and_writes_a_figure(
         step()
         return found(n_surprises)
 
-    monkeypatch.setattr("mrforest.cli.audits.run", run)
+    monkeypatch.setattr("mrforest.cli._audit.audits.run", run)
     result = call("audit", "--epsilon", "2", "--runs", "9", "--n-jobs", "1")
     assert result.exit_code == n_surprises, result.output
     assert given == {"epsilon": 2.0, "runs": 9, "attacks": 80, "n_jobs": 1}
