@@ -10,6 +10,7 @@ from mrforest import __version__
 try:
     import typer
 
+    from mrforest.cli import _data
     from mrforest.cli._audit import audit
     from mrforest.cli._demo import demo
 except ModuleNotFoundError as error:
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(audit)
+app.add_typer(_data.app, name="data")
 
 
 def _show_version(asked: bool) -> None:

@@ -1,46 +1,189 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The paper's datasets, and larger ones."""
+"""The paper's datasets, and larger ones, each checked against a registry.
+
+A dataset is looked for in a folder of yours, in the user's cache, among the data of
+installed packages, and is downloaded from its original source if it is nowhere.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
+import pooch
 
-__all__ = ["Dataset", "load"]
+from mrforest.experiments.datasets import _carried, _download
+from mrforest.experiments.datasets._registry import Entry, Source, entry, names
+from mrforest.experiments.datasets._table import (
+    Dataset,
+    DatasetError,
+    check,
+    column_checks,
+    fingerprint,
+    read,
+)
+
+__all__ = [
+    "Dataset",
+    "DatasetError",
+    "Entry",
+    "Place",
+    "Source",
+    "column_checks",
+    "entry",
+    "fetch",
+    "find",
+    "fingerprint",
+    "load",
+    "names",
+]
+
+FOLDER_VARIABLE = "MRFOREST_DATA"
 
 
 @dataclass(frozen=True)
-class Dataset:
-    """A table that was checked.
+class Place:
+    """Where a dataset can be had from without a download.
 
     Attributes
     ----------
-    name : str
-    X : DataFrame
-        Numbers as float64, categories as pandas' categories; missing values as NaN.
-    y : ndarray of str
+    kind : str
+        "folder", "cache" or the name of a package.
+    path : Path or None
+        Its file, if it is stored in one.
     """
 
-    name: str
-    X: pd.DataFrame
-    y: NDArray[np.str_]
+    kind: str
+    path: Path | None = None
 
 
-def load(name: str, *, folder: Path | str | None = None) -> Dataset:
-    """Load a dataset."""
-    folder = Path(folder or os.environ["MRFOREST_DATA"])
-    manifest = json.loads((folder / "manifest.json").read_text())
-    entry = next(e for e in manifest["datasets"] if e["name"] == name)
-    frame = pd.read_csv(folder / entry["file"])
-    frame = frame[frame["target"].notna()].drop(columns=entry["suggested_drop"])
-    categorical = {c for c, kind in entry["kinds"].items() if kind == "categorical"}
-    for column in categorical & set(frame.columns):
-        frame[column] = frame[column].astype("category")
-    y = frame.pop("target").astype(str).to_numpy(dtype=str)
-    return Dataset(name, frame, y)
+def load(
+    name: str, *, folder: Path | str | None = None, download: bool = True
+) -> Dataset:
+    """Load a dataset, and check it.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+    folder : path, optional
+        Look there first: for ``name.csv.gz``, label last, in a column ``target``.
+        Default: what the environment variable MRFOREST_DATA names, if it is set.
+    download : bool, default=True
+        Whether to download it if it is nowhere else. It then stays in the cache.
+
+    Returns
+    -------
+    Dataset
+        With the rows, columns, values and classes that the registry has.
+
+    Raises
+    ------
+    ValueError
+        If there is no such dataset or folder.
+    DatasetError
+        If it cannot be had, or is not what it should be.
+
+    Examples
+    --------
+    >>> from mrforest.experiments.datasets import load
+    >>> wdbc = load("wdbc")
+    >>> wdbc.X.shape
+    (569, 30)
+    """
+    wanted = entry(name)
+    place = find(name, folder=folder)
+    if place is None:
+        if not download:
+            raise DatasetError(f"{name} is not at hand; mrforest data fetch {name}")
+        place = Place("cache", fetch(name))
+    try:
+        if place.path is None:
+            dataset = _carried.LOADERS[place.kind](wanted)
+        else:
+            dataset = read(place.path, wanted)
+        check(dataset, wanted)
+    except DatasetError as error:
+        remedy = f". mrforest data fetch {name} gets it anew"
+        raise DatasetError(
+            f"{name}, from {place.path or place.kind}: {error}"
+            + (remedy if place.kind == "cache" else "")
+        ) from None
+    return dataset
+
+
+def find(name: str, *, folder: Path | str | None = None) -> Place | None:
+    """Find a dataset that needs no download.
+
+    Parameters
+    ----------
+    name : str
+    folder : path, optional
+        As for `load`.
+
+    Returns
+    -------
+    Place or None
+    """
+    wanted = entry(name)
+    given = _folder(folder)
+    if given is not None and (given / wanted.file_name).is_file():
+        return Place("folder", given / wanted.file_name)
+    cached = cache_folder() / wanted.file_name
+    if cached.is_file():
+        return Place("cache", cached)
+    return Place(wanted.carried_by) if wanted.carried_by else None
+
+
+def fetch(name: str, *, visible: bool = True) -> Path:
+    """Download a dataset into the cache, if it is not there already and sound.
+
+    Parameters
+    ----------
+    name : str
+    visible : bool, default=True
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    Path
+        The stored table.
+
+    Raises
+    ------
+    DatasetError
+        If no source gives what the registry expects.
+    """
+    wanted = entry(name)
+    cached = cache_folder() / wanted.file_name
+    if cached.is_file() and _is_sound(cached, wanted):
+        return cached
+    return _download.fetch(wanted, cached.parent, visible=visible)
+
+
+def _is_sound(path: Path, wanted: Entry) -> bool:
+    try:
+        check(read(path, wanted), wanted)
+    except DatasetError:
+        return False
+    return True
+
+
+def cache_folder() -> Path:
+    """Return the folder of this user for what was downloaded."""
+    return Path(pooch.os_cache("mrforest"))
+
+
+def _folder(given: Path | str | None) -> Path | None:
+    """Return the folder that was asked for, if any was."""
+    said = "folder"
+    if given is None:
+        given = os.environ.get(FOLDER_VARIABLE) or None
+        said = FOLDER_VARIABLE
+    if given is None:
+        return None
+    folder = Path(given)
+    if not folder.is_dir():
+        raise ValueError(f"{said}={str(given)!r} is no folder")
+    return folder
