@@ -84,7 +84,7 @@ def fetch(
             path = datasets.fetch(name)
         except datasets.DatasetError as error:
             failed += 1
-            console.print(f"{name}: {error}", style="red", markup=False)
+            console.print(str(error), style="red", markup=False)
         else:
             console.print(f"{name}: {path}", markup=False)
     if failed:
@@ -105,7 +105,7 @@ def check(names: Names = None, data: Folder = None) -> None:
             loaded = datasets.load(name, folder=data, download=False)
         except datasets.DatasetError as error:
             failed += 1
-            console.print(f"{name}: {error}", style="red", markup=False)
+            console.print(str(error), style="red", markup=False)
         else:
             place = datasets.find(name, folder=data)
             n_rows, n_features = loaded.X.shape

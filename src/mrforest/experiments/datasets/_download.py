@@ -68,7 +68,10 @@ def fetch(entry: Entry, folder: Path, *, visible: bool = True) -> Path:
     DatasetError
         If no source gives the table; it says why, for each.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatasetError(f"folder={str(folder)!r} cannot be made") from error
     table = folder / entry.file_name
     failures = []
     for source in entry.sources:

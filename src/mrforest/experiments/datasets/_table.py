@@ -25,6 +25,11 @@ CHECK_DIGITS = 4
 # In the bytes of a column; no category is written so.
 MISSING = "\0"
 MOST_SHOWN = 5
+# What a damaged file, or one of another kind, may raise.
+UNREADABLE = (OSError, EOFError, zlib.error, ValueError)
+# From 3.1 on, pandas reads every number to the last bit, and warns of the option.
+IS_EXACT = tuple(int(part) for part in pd.__version__.split(".")[:2]) >= (3, 1)
+EXACT: dict[str, Any] = {} if IS_EXACT else {"float_precision": "round_trip"}
 
 
 class DatasetError(ValueError):
@@ -72,8 +77,8 @@ def read(path: Path, entry: Entry) -> Dataset:
     kinds |= dict.fromkeys((*entry.categorical, *entry.drop, entry.label, LABEL), str)
     try:
         frame = _read_csv(path, kinds)
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        reason = _no_number(path, kinds) or str(error)
+    except UNREADABLE as error:
+        reason = _reason(path, kinds, entry) or str(error)
         raise DatasetError(f"cannot be read: {reason}") from error
     if entry.label not in frame or LABEL not in frame:
         found = _shortened(list(frame.columns[-MOST_SHOWN:]))
@@ -92,23 +97,26 @@ def _read_csv(path: Path, kinds: Any) -> pd.DataFrame:
         dtype=kinds,
         keep_default_na=False,
         na_values=[""],
-        float_precision="round_trip",
+        **EXACT,
     )
 
 
-def _no_number(path: Path, kinds: defaultdict[str, Any]) -> str | None:
-    """Find a cell that should be a number and is not."""
+def _reason(path: Path, kinds: defaultdict[str, Any], entry: Entry) -> str | None:
+    """Find out why a table is not what was said: other columns, or no numbers."""
     try:
         frame = _read_csv(path, str)
-    except (OSError, EOFError, zlib.error, ValueError):
+    except UNREADABLE:
         return None
+    if entry.columns:
+        expected = [*entry.columns, LABEL]
+        for difference in _differences_of_names(list(frame.columns), expected):
+            return difference
     for name in frame:
         if kinds[name] is np.float64:
-            bad = (
-                frame[name].notna() & pd.to_numeric(frame[name], errors="coerce").isna()
-            )
-            if bad.any():
-                row = int(bad.to_numpy().argmax())
+            numbers = pd.to_numeric(frame[name], errors="coerce")
+            is_bad = (frame[name].notna() & numbers.isna()).to_numpy()
+            if is_bad.any():
+                row = int(is_bad.argmax())
                 return f"column {name!r}, row {row}: {frame[name][row]!r} is no number"
     return None
 
