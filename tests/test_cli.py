@@ -36,6 +36,7 @@ def test_help_names_the_commands(call):
     assert result.exit_code == 0
     assert "demo" in result.output
     assert "audit" in result.output
+    assert "data" in result.output
     assert "--version" in result.output
 
 
@@ -165,7 +166,7 @@ def test_it_runs_as_a_module():
     assert result.stdout.strip() == f"mrforest {__version__}"
 
 
-@pytest.mark.parametrize("package", ["typer", "rich", "matplotlib"])
+@pytest.mark.parametrize("package", ["typer", "rich", "matplotlib", "pandas", "pooch"])
 def test_a_missing_package_is_named(package):
     result = run_python(
         "-c", f"import sys; sys.modules['{package}'] = None; import mrforest.cli"

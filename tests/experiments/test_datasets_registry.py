@@ -71,6 +71,19 @@ def test_no_two_entries_are_the_same_data():
     assert len({entry.title for entry in ENTRIES}) == len(ENTRIES)
 
 
+@every_entry
+def test_an_entry_is_in_the_docs(entry):
+    page = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text()
+    row = f"| [{entry.name}]({entry.pages[0]}) | {entry.paper_name} | {entry.n_rows:,} "
+    row += f"| {entry.n_features:,} | {len(entry.classes)} | "
+    if entry.carried_by:
+        row += f"carried by {entry.carried_by} |\n"
+    else:
+        levels = {source.verified for source in entry.sources}
+        row += next(f"{x} |\n" for x in ("whole", "excerpt", "no") if x in levels)
+    assert row in page
+
+
 def test_an_unknown_dataset_is_refused():
     with pytest.raises(ValueError, match=r"'conect-4'.*did you mean 'connect-4'"):
         load("conect-4")
