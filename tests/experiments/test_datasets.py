@@ -56,7 +56,7 @@ def test_places_in_order(places, monkeypatch):
 def test_what_is_nowhere_is_downloaded_once(places, monkeypatch):
     fetched = []
 
-    def fetch(entry, folder, *, visible):
+    def fetch(entry, folder, **_):
         fetched.append(entry.name)
         put(folder)
         return folder / entry.file_name

@@ -88,7 +88,7 @@ def test_check_downloads_nothing(call):
 
 
 def test_fetch_says_where_it_is(call, monkeypatch, tmp_path):
-    def fetch(entry, folder, *, visible):
+    def fetch(entry, folder, **_):
         if entry.name == "colours":
             raise datasets.DatasetError("colours could not be downloaded. [why]")
         return put(folder / entry.file_name)

@@ -207,6 +207,18 @@ def test_the_next_source_is_tried(server, fetch):
     assert server.asked[-1] == "/right"
 
 
+def test_an_original_of_several_datasets_is_downloaded_once(server, tmp_path, waits):
+    both = zipped(shapes=CONTENT, colours=CONTENT)
+    address = server.address("/both.zip", both)
+    for name in ("shapes", "colours"):
+        source = delimited(address, members=(name,))
+        entry = made_up.entry(tmp_path / "expected.csv", source, name=name, table=name)
+        options = {"originals": tmp_path / "originals", "visible": False}
+        path = _download.fetch(entry, tmp_path / "cache", **options)
+        assert made_up.unpacked(path) == made_up.TABLE
+    assert server.asked == ["/both.zip"]
+
+
 def test_a_dataset_without_an_address_says_what_to_do(fetch):
     with pytest.raises(DatasetError, match=r"no address.*\n.*shapes\.csv\.gz.*--data"):
         fetch()

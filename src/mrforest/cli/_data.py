@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -79,14 +80,16 @@ def fetch(
         raise typer.BadParameter("give names of datasets, or --all")
     console = Console(soft_wrap=True, highlight=False)
     failed = 0
-    for name in names or _to_download():
-        try:
-            path = datasets.fetch(name)
-        except datasets.DatasetError as error:
-            failed += 1
-            console.print(str(error), style="red", markup=False)
-        else:
-            console.print(f"{name}: {path}", markup=False)
+    # Several datasets come from one archive, which is downloaded once.
+    with TemporaryDirectory(prefix="mrforest-") as originals:
+        for name in names or _to_download():
+            try:
+                path = datasets.fetch(name, originals=Path(originals))
+            except datasets.DatasetError as error:
+                failed += 1
+                console.print(str(error), style="red", markup=False)
+            else:
+                console.print(f"{name}: {path}", markup=False)
     if failed:
         raise typer.Exit(1)
 

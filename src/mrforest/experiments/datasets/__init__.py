@@ -136,12 +136,14 @@ def find(name: str, *, folder: Path | str | None = None) -> Place | None:
     return Place(wanted.carried_by) if wanted.carried_by else None
 
 
-def fetch(name: str, *, visible: bool = True) -> Path:
+def fetch(name: str, *, originals: Path | None = None, visible: bool = True) -> Path:
     """Download a dataset into the cache, if it is not there already and sound.
 
     Parameters
     ----------
     name : str
+    originals : Path, optional
+        A folder that keeps what is downloaded, for other datasets from the same file.
     visible : bool, default=True
         Whether to show a progress bar.
 
@@ -159,7 +161,7 @@ def fetch(name: str, *, visible: bool = True) -> Path:
     cached = cache_folder() / wanted.file_name
     if cached.is_file() and _is_sound(cached, wanted):
         return cached
-    return _download.fetch(wanted, cached.parent, visible=visible)
+    return _download.fetch(wanted, cached.parent, originals=originals, visible=visible)
 
 
 def _is_sound(path: Path, wanted: Entry) -> bool:

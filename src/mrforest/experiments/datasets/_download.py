@@ -8,6 +8,7 @@ import logging
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import BadZipFile
@@ -31,7 +32,7 @@ from mrforest.experiments.datasets._table import DatasetError, check, read
 
 __all__ = ["fetch"]
 
-N_RETRIES = 3
+N_RETRIES = 2
 TIMEOUT_SECONDS = 60
 # What a broken connection, a wrong file or a damaged one may raise.
 FAILURES = (
@@ -45,7 +46,9 @@ FAILURES = (
 )
 
 
-def fetch(entry: Entry, folder: Path, *, visible: bool = True) -> Path:
+def fetch(
+    entry: Entry, folder: Path, *, originals: Path | None = None, visible: bool = True
+) -> Path:
     """Download a dataset and store its table.
 
     Every source is tried in turn, until one gives the table that the registry expects.
@@ -55,6 +58,8 @@ def fetch(entry: Entry, folder: Path, *, visible: bool = True) -> Path:
     entry : Entry
     folder : Path
         Where ``table.csv.gz`` goes, whole or not at all. It is made if there is none.
+    originals : Path, optional
+        A folder that keeps what is downloaded, for other datasets from the same file.
     visible : bool, default=True
         Whether to show a progress bar.
 
@@ -80,8 +85,10 @@ def fetch(entry: Entry, folder: Path, *, visible: bool = True) -> Path:
                 TemporaryDirectory(dir=folder, prefix=".fetching-") as downloads,
                 whole_file(table) as unfinished,
             ):
-                originals = _download(entry.name, source, Path(downloads), visible)
-                convert(originals, source, entry, unfinished)
+                kept = originals or Path(downloads)
+                convert(
+                    _download(entry, source, kept, visible), source, entry, unfinished
+                )
                 check(read(unfinished, entry), entry)
         except FAILURES as error:
             failures.append(f"{source.addresses[0]}: {error}")
@@ -95,11 +102,11 @@ def fetch(entry: Entry, folder: Path, *, visible: bool = True) -> Path:
     )
 
 
-def _download(name: str, source: Source, into: Path, visible: bool) -> list[Path]:
-    """Download the files of a source."""
+def _download(entry: Entry, source: Source, into: Path, visible: bool) -> list[Path]:
+    """Download the files of a source, those that are not in the folder yet."""
     # Pooch tells of every download and retry, in the middle of the bar.
     pooch.get_logger().setLevel(logging.WARNING)
-    files = [f"original-{number}" for number in range(len(source.addresses))]
+    files = [sha256(address.encode()).hexdigest() for address in source.addresses]
     checksums = source.sha256 or [None] * len(files)
     store = pooch.create(
         into,
@@ -110,7 +117,7 @@ def _download(name: str, source: Source, into: Path, visible: bool) -> list[Path
     )
     paths = []
     for file in files:
-        with _bar(name, visible) as bar:
+        with _bar(entry.name, visible) as bar:
             downloader = pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT_SECONDS)
             paths.append(Path(store.fetch(file, downloader=downloader)))
     return paths
@@ -136,7 +143,8 @@ class _Bar:
 
     def __init__(self, progress: Progress, description: str) -> None:
         self._progress = progress
-        self._task = progress.add_task(description, total=None)
+        # Hidden until a download begins: there may be none.
+        self._task = progress.add_task(description, total=None, visible=False)
 
     @property
     def total(self) -> float | None:
@@ -145,7 +153,7 @@ class _Bar:
     @total.setter
     def total(self, n_bytes: int) -> None:
         # Set at the start of a download, so a retry begins anew. Unknown is 0.
-        self._progress.reset(self._task, total=n_bytes or None)
+        self._progress.reset(self._task, total=n_bytes or None, visible=True)
 
     def update(self, n_bytes: int) -> None:
         self._progress.advance(self._task, n_bytes)
