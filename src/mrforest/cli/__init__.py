@@ -12,6 +12,7 @@ try:
 
     from mrforest.cli._audit import audit
     from mrforest.cli._demo import demo
+    from mrforest.cli._reproduce import reproduce
 except ModuleNotFoundError as error:
     raise SystemExit(
         f"the command line needs the package {error.name}: pip install {error.name}"
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(audit)
+app.add_typer(reproduce)
 
 
 def _show_version(asked: bool) -> None:

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The paper's experiments on the command line.
+
+A command for each, all with the same options: where data comes from, where results and
+what is drawn of them go. What is in the file of results is not measured again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+from rich.console import Console
+
+from mrforest.cli._options import read_n_jobs
+from mrforest.experiments import protocol, table1
+from mrforest.experiments.runner import FailedTasksError, Task, run
+from mrforest.experiments.store import Store
+
+__all__ = ["Data", "Jobs", "Output", "Quick", "Results", "measured", "reproduce"]
+
+reproduce = typer.Typer(
+    name="reproduce",
+    help="Run the paper's experiments. What is done is kept, and not done twice.",
+    no_args_is_help=True,
+)
+
+# ---- options that all commands have --------------------------------------------------
+
+
+def _use_data(folder: Path | None) -> Path | None:
+    """Let processes that measure know the folder, too: they inherit the environment."""
+    if folder is not None:
+        os.environ["MRFOREST_DATA"] = str(folder.resolve())
+    return folder
+
+
+Data = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of datasets, NAME.csv.gz each; else MRFOREST_DATA, the cache, "
+        "or a download.",
+        exists=True,
+        file_okay=False,
+        callback=_use_data,
+    ),
+]
+Results = Annotated[
+    Path, typer.Option(help="File of all results, which is made or added to.")
+]
+Output = Annotated[
+    Path, typer.Option(help="Folder for tables and figures.", file_okay=False)
+]
+Jobs = Annotated[
+    int, typer.Option(callback=read_n_jobs, help="Processes; -1: one for each core.")
+]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="A small form that takes a few minutes.")
+]
+RESULTS, OUTPUT = Path("reproduce/results.sqlite"), Path("reproduce")
+
+
+def measured(
+    tasks: Iterable[Task], results: Path, n_jobs: int, *, title: str
+) -> dict[str, pd.DataFrame]:
+    """Measure what is missing, and return all results of these experiments.
+
+    Parameters
+    ----------
+    tasks : iterable of Task
+        What is wanted.
+    results : Path
+        File of results.
+    n_jobs : int
+        Processes.
+    title : str
+        What is going on.
+
+    Returns
+    -------
+    dict of DataFrame
+        By experiment; also results of the file that were not asked for. The program
+        ends with 1 if a task failed.
+    """
+    tasks = list(tasks)
+    try:
+        store = Store(results)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--results") from error
+    with store:
+        try:
+            run(tasks, store, n_jobs=n_jobs, title=title)
+        except (FailedTasksError, RuntimeError) as error:
+            Console(stderr=True).print(f"[red]{error}")
+            raise typer.Exit(1) from error
+        return {name: store.frame(name) for name in {task.experiment for task in tasks}}
+
+
+# ---- the commands --------------------------------------------------------------------
+
+
+@reproduce.callback()
+def _reproduce() -> None:
+    """Run the paper's experiments. What is done is kept, and not done twice."""
+
+
+@reproduce.command("table1")
+def reproduce_table1(
+    quick: Quick = False,
+    data: Data = None,
+    results: Results = RESULTS,
+    output: Output = OUTPUT,
+    n_jobs: Jobs = -1,
+) -> None:
+    """Accuracy of the paper's forests on its 22 datasets."""
+    wanted = table1.tasks(
+        names=table1.QUICK_DATASETS if quick else table1.DATASETS,
+        repeats=1 if quick else protocol.N_REPETITIONS,
+    )
+    measured(wanted, results, n_jobs, title="Table 1")
