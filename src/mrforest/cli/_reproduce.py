@@ -8,20 +8,35 @@ what is drawn of them go. What is in the file of results is not measured again.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import pandas as pd
 import typer
+from matplotlib.figure import Figure
 from rich.console import Console
 
 from mrforest.cli._options import read_n_jobs
-from mrforest.experiments import protocol, table1
+from mrforest.experiments import whole_file
 from mrforest.experiments.runner import FailedTasksError, Task, run
-from mrforest.experiments.store import Store
+from mrforest.experiments.store import Store, identity
 
-__all__ = ["Data", "Jobs", "Output", "Quick", "Results", "measured", "reproduce"]
+__all__ = [
+    "OUTPUT",
+    "RESULTS",
+    "Data",
+    "Jobs",
+    "Output",
+    "Quick",
+    "Results",
+    "chosen",
+    "measured",
+    "reproduce",
+    "save",
+    "write",
+]
 
 reproduce = typer.Typer(
     name="reproduce",
@@ -64,6 +79,44 @@ Quick = Annotated[
 RESULTS, OUTPUT = Path("reproduce/results.sqlite"), Path("reproduce")
 
 
+def chosen(option: str, names: str | None, allowed: Sequence[str]) -> list[str]:
+    """Read a list of names.
+
+    Parameters
+    ----------
+    option : str
+        Name of the option, for an error.
+    names : str or None
+        Names with commas between them; None is all.
+    allowed : sequence of str
+        All names.
+
+    Returns
+    -------
+    list of str
+        In the order of `allowed`.
+    """
+    asked = {name.strip() for name in names.split(",")} if names else set(allowed)
+    if unknown := asked - set(allowed):
+        raise typer.BadParameter(
+            f"{', '.join(sorted(unknown))}: must be of {', '.join(allowed)}",
+            param_hint=option,
+        )
+    return [name for name in allowed if name in asked]
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure, whole or not at all."""
+    with whole_file(path) as unfinished:
+        figure.savefig(unfinished)
+
+
+def write(text: str, path: Path) -> None:
+    """Write a text, whole or not at all."""
+    with whole_file(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+
+
 def measured(
     tasks: Iterable[Task], results: Path, n_jobs: int, *, title: str
 ) -> dict[str, pd.DataFrame]:
@@ -83,10 +136,12 @@ def measured(
     Returns
     -------
     dict of DataFrame
-        By experiment; also results of the file that were not asked for. The program
-        ends with 1 if a task failed.
+        What was asked for, by experiment. The program ends with 1 if a task failed.
     """
     tasks = list(tasks)
+    wanted: dict[str, set[str]] = defaultdict(set)
+    for task in tasks:
+        wanted[task.experiment].add(identity(task.settings))
     try:
         store = Store(results)
     except ValueError as error:
@@ -97,28 +152,9 @@ def measured(
         except (FailedTasksError, RuntimeError) as error:
             Console(stderr=True).print(f"[red]{error}")
             raise typer.Exit(1) from error
-        return {name: store.frame(name) for name in {task.experiment for task in tasks}}
-
-
-# ---- the commands --------------------------------------------------------------------
+        return {name: store.frame(name, only) for name, only in wanted.items()}
 
 
 @reproduce.callback()
 def _reproduce() -> None:
     """Run the paper's experiments. What is done is kept, and not done twice."""
-
-
-@reproduce.command("table1")
-def reproduce_table1(
-    quick: Quick = False,
-    data: Data = None,
-    results: Results = RESULTS,
-    output: Output = OUTPUT,
-    n_jobs: Jobs = -1,
-) -> None:
-    """Accuracy of the paper's forests on its 22 datasets."""
-    wanted = table1.tasks(
-        names=table1.QUICK_DATASETS if quick else table1.DATASETS,
-        repeats=1 if quick else protocol.N_REPETITIONS,
-    )
-    measured(wanted, results, n_jobs, title="Table 1")

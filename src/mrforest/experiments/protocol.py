@@ -44,10 +44,15 @@ N_ESTIMATORS, LEAF_SIZE = 100, 5
 # In the order of the paper's Table 1; those of its four consistent columns first.
 CONSISTENT = ("Denil14", "BRF", "CompRF-C", "MRF")
 PAPER = (*CONSISTENT, "CompRF-I", "Breiman")
-EXTRAS = ("scikit-learn", "completely random", "DMRF-style")
 LEAF_RULES = ("stop", "floor")
-# scikit-learn's forest with its defaults, which are no reading of k = 5.
-OWN_RULE = "own"
+# Forests that are not the paper's are run once, as they come. scikit-learn's has its
+# defaults, which are no reading of k = 5.
+EXTRA_RULES = {
+    "scikit-learn": ("own",),
+    "completely random": ("stop",),
+    "DMRF-style": ("floor",),
+}
+EXTRAS = tuple(EXTRA_RULES)
 
 # A probability of zero would make the log loss of a fold infinite by one row.
 LEAST_PROBABILITY = 1e-3
@@ -133,11 +138,11 @@ def leaf_rules(forest: str) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        "stop" and "floor", or "own" for a forest that has neither.
+        "stop" and "floor" for the paper's, one rule for the others.
     """
     if forest not in (*PAPER, *EXTRAS):
         raise ValueError(f"forest={forest!r} must be one of {(*PAPER, *EXTRAS)}")
-    return (OWN_RULE,) if forest == "scikit-learn" else LEAF_RULES
+    return EXTRA_RULES.get(forest, LEAF_RULES)
 
 
 def make_forest(

@@ -11,23 +11,22 @@ experiment::
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import socket
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
 import pandas as pd
 
 from mrforest import __version__
+from mrforest.experiments._identity import identity
 
 __all__ = ["Store", "identity"]
 
@@ -63,50 +62,6 @@ OWN_COLUMNS = {"settings", "seconds", "version", "added"}
 BUSY_SECONDS = 60.0
 # Nobody who is alive is silent for so long.
 STALE_SECONDS = 120.0
-# JSON has no infinity, but every reader, SQLite too, takes this number for it.
-INFINITY, INFINITY_MARK = "9e999", "\0infinity"
-
-
-def identity(settings: Mapping[str, Any]) -> str:
-    """Write settings in the one way in which they are compared.
-
-    Parameters
-    ----------
-    settings : mapping
-        Names to texts, numbers, truth values, None, or lists of these.
-
-    Returns
-    -------
-    str
-        JSON with sorted names.
-
-    Examples
-    --------
-    >>> identity({"forest": "MRF", "dataset": "zoo", "fold": 3})
-    '{"dataset":"zoo","fold":3,"forest":"MRF"}'
-    """
-    text = json.dumps(
-        _plain(settings), sort_keys=True, separators=(",", ":"), ensure_ascii=False
-    )
-    mark = json.dumps(INFINITY_MARK)
-    return text.replace(mark, INFINITY)
-
-
-def _plain(value: Any) -> Any:
-    """Turn a value into what JSON can tell; not a number becomes null."""
-    if isinstance(value, np.generic | np.ndarray):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        if math.isnan(value):
-            return None
-        if value < 0:
-            raise ValueError("-inf cannot be stored")
-        return INFINITY_MARK
-    return value
 
 
 class Store:
@@ -282,13 +237,15 @@ class Store:
         )
         self._columns[experiment] = {*columns, *OWN_COLUMNS}
 
-    def frame(self, experiment: str) -> pd.DataFrame:
-        """Return all results of an experiment, one a row.
+    def frame(self, experiment: str, only: Set[str] | None = None) -> pd.DataFrame:
+        """Return results of an experiment, one a row.
 
         Parameters
         ----------
         experiment : str
             Its name.
+        only : set of str or None, default=None
+            Identities of the results that are wanted; None: all.
 
         Returns
         -------
@@ -308,6 +265,7 @@ class Store:
                 "added": pd.Timestamp(added),
             }
             for settings, measures, version, added in self._rows(query, experiment)
+            if only is None or settings in only
         )
 
     # ---- claims: who is at work on what ----------------------------------------------

@@ -3,13 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
-from mrforest.experiments import protocol
-from mrforest.experiments.runner import Task
+import pandas as pd
 
-__all__ = ["DATASETS", "EXPERIMENT", "FORESTS", "PRINTED", "QUICK_DATASETS", "tasks"]
+from mrforest.experiments import protocol, stats
+from mrforest.experiments.runner import Task
+from mrforest.experiments.tables import BULLET, DAGGER, Cell, Grid
+
+__all__ = [
+    "DATASETS",
+    "EXPERIMENT",
+    "FORESTS",
+    "PRINTED",
+    "QUICK_DATASETS",
+    "accuracies",
+    "compared",
+    "complete",
+    "grid",
+    "long_table",
+    "printed",
+    "printed_grid",
+    "tasks",
+]
 
 EXPERIMENT = "table1"
 FORESTS = (*protocol.PAPER, *protocol.EXTRAS)
@@ -39,7 +56,46 @@ PRINTED = {
     "nursery": (93.42, 93.52, 91.01, 99.28, 95.67, 96.89),
     "connect-4": (66.19, 76.75, 72.82, 81.46, 76.27, 80.05),
 }
+# Average ranks, and on which datasets MRF (1) or Breiman's forest (-1) is marked.
+PRINTED_RANKS = (5.1, 4.1, 4.8, 1.5, 3.7, 1.8)
+PRINTED_WINNERS = {
+    **dict.fromkeys(
+        (
+            "zoo", "hayes-roth", "echocardiogram", "website-phishing", "banknote",
+            "cmc", "chess-kr-vs-kp", "phishing-websites", "nursery", "connect-4",
+        ),
+        1,
+    ),
+    **dict.fromkeys(
+        (
+            "transfusion", "vehicle", "mammographic", "messidor", "car", "ads",
+            "wine-quality-white",
+        ),
+        -1,
+    ),
+}  # fmt: skip
+OTHER_MEASURES = (
+    "log_loss", "brier", "fit_seconds", "predict_seconds", "leaves", "depth",
+)  # fmt: skip
+NOTE = "In brackets: ours less the printed number; of ranks, the printed one."
+CAPTION = (
+    "Bold: the best of the four consistent "
+    f"forests. {DAGGER} MRF is significantly better than Breiman's forest, {BULLET} "
+    "Breiman's than MRF (Wilcoxon's signed ranks of the folds, 0.05)."
+)
 DATASETS = tuple(PRINTED)
+# What a fold takes, roughly: the slowest come first, and the time left can be told.
+SECONDS = {
+    **dict.fromkeys(DATASETS, 0.1),
+    "image-segmentation": 0.2,
+    "chess-kr-vs-kp": 0.2,
+    "wilt": 0.2,
+    "wine-quality-white": 0.4,
+    "phishing-websites": 0.4,
+    "nursery": 0.4,
+    "ads": 4.0,
+    "connect-4": 5.0,
+}
 # Those of up to 1,000 rows.
 QUICK_DATASETS = DATASETS[:8]
 
@@ -89,4 +145,231 @@ def tasks(
                 "repetition": repetition,
                 "fold": fold,
             }
-            yield Task(EXPERIMENT, settings, protocol.measure_fold)
+            cost = SECONDS.get(name, 1.0)
+            yield Task(EXPERIMENT, settings, protocol.measure_fold, cost)
+
+
+# ---- what the results say ------------------------------------------------------------
+
+
+def accuracies(frame: pd.DataFrame, leaf_rule: str) -> pd.DataFrame:
+    """Return mean accuracies in per cent under one leaf rule.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Results of the experiment, of one seed and kind of folds.
+    leaf_rule : {"stop", "floor"}
+        Of the paper's forests. The others are as they were run.
+
+    Returns
+    -------
+    DataFrame
+        Datasets x forests, in the paper's order; NaN where there is no result.
+    """
+    of_rule = frame["leaf_rule"].eq(leaf_rule) | frame["forest"].isin(protocol.EXTRAS)
+    means = frame[of_rule].groupby(["dataset", "forest"])["accuracy"].mean().unstack()
+    return 100 * means.reindex(
+        index=_in_order(means.index, DATASETS), columns=_in_order(means, FORESTS)
+    )
+
+
+def _in_order(names: Iterable[str], order: Sequence[str]) -> list[str]:
+    """Sort names as in an order, those that are not in it last."""
+    found = set(names)
+    return [n for n in order if n in found] + sorted(found - set(order))
+
+
+def printed() -> pd.DataFrame:
+    """Return the paper's table, datasets x forests, in per cent."""
+    return pd.DataFrame.from_dict(PRINTED, orient="index", columns=list(protocol.PAPER))
+
+
+def compared(frame: pd.DataFrame, leaf_rule: str) -> pd.DataFrame:
+    """Test MRF against Breiman's forest on each dataset, fold by fold.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Results of the experiment.
+    leaf_rule : {"stop", "floor"}
+        Of both.
+
+    Returns
+    -------
+    DataFrame
+        By dataset: p, and winner, 1 for MRF, -1 for Breiman's, 0 for neither.
+    """
+    of_rule = frame[frame["leaf_rule"] == leaf_rule]
+    folds = of_rule.pivot_table(
+        "accuracy", ["dataset", "repetition", "fold"], "forest", aggfunc="first"
+    )
+    if not {"MRF", "Breiman"} <= set(folds):
+        return pd.DataFrame(columns=["p", "winner"])
+    tests = {
+        name: stats.signed_ranks(part["MRF"], part["Breiman"])
+        for name, part in folds[["MRF", "Breiman"]].dropna().groupby(level="dataset")
+    }
+    return pd.DataFrame.from_dict(
+        tests, orient="index", columns=list(stats.SignedRanks._fields)
+    )
+
+
+def complete(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the part of a table that ranks are taken of.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Datasets x forests.
+
+    Returns
+    -------
+    DataFrame
+        The paper's forests, datasets without gaps.
+    """
+    return table[[name for name in table if name in protocol.PAPER]].dropna()
+
+
+def long_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Summarise the folds, one row a dataset, forest and leaf rule.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Results of the experiment.
+
+    Returns
+    -------
+    DataFrame
+        Accuracies in per cent with their standard deviation over the folds, the printed
+        ones and the difference; p of MRF against Breiman's; means of the other
+        measures.
+    """
+    groups = frame.groupby(["dataset", "forest", "leaf_rule"], as_index=False)
+    table = groups.agg(
+        folds=("accuracy", "size"),
+        accuracy=("accuracy", "mean"),
+        deviation=("accuracy", "std"),
+        **{name: (name, "mean") for name in OTHER_MEASURES},
+    )
+    table[["accuracy", "deviation"]] *= 100
+    theirs = printed().stack().rename("printed")
+    table = table.join(theirs, on=["dataset", "forest"])
+    table["difference"] = table["accuracy"] - table["printed"]
+    tests = {rule: compared(frame, rule) for rule in protocol.LEAF_RULES}
+    table["p"] = [
+        tests[rule]["p"].get(name) if forest == "MRF" else None
+        for name, forest, rule in table[["dataset", "forest", "leaf_rule"]].to_numpy()
+    ]
+    first = ["dataset", "forest", "leaf_rule", "folds", "accuracy", "deviation"]
+    beside = ["printed", "difference", "p"]
+    place = {name: i for i, name in enumerate((*DATASETS, *FORESTS))}
+    return table[[*first, *beside, *OTHER_MEASURES]].sort_values(
+        ["dataset", "forest"],
+        key=lambda names: names.map(place).fillna(len(place)),
+        kind="stable",
+    )
+
+
+# ---- tables to read ------------------------------------------------------------------
+
+
+def grid(frame: pd.DataFrame, leaf_rule: str) -> Grid:
+    """Lay out the table as in the paper, with differences from the printed numbers.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Results of the experiment.
+    leaf_rule : {"stop", "floor"}
+        Of the paper's forests.
+
+    Returns
+    -------
+    Grid
+    """
+    table, theirs = accuracies(frame, leaf_rule), printed()
+    gaps = (table - theirs).reindex_like(table)
+    winners = compared(frame, leaf_rule)["winner"]
+    n_folds = frame.groupby(["dataset", "forest", "leaf_rule"]).size().max()
+    ranked = complete(table)
+    summary = [
+        ["mean difference", *(_signed(gaps[name].mean()) for name in table)],
+        [
+            "mean |difference|",
+            *(_plain(gaps[name].abs().mean()) for name in table),
+        ],
+    ]
+    return Grid(
+        title=f'Accuracy (%), leaf_rule="{leaf_rule}", {n_folds} folds',
+        heading=["dataset", *table],
+        rows=_rows(table, gaps, winners),
+        summary=[
+            [Cell("average rank"), *_ranks(ranked, list(table))],
+            *([Cell(text) for text in row] for row in summary),
+        ],
+        caption=CAPTION
+        + f" Ranks are among the paper's forests, on {len(ranked)} datasets.",
+        note=NOTE,
+    )
+
+
+def printed_grid() -> Grid:
+    """Lay out the paper's own numbers."""
+    table = printed()
+    winners = pd.Series(PRINTED_WINNERS)
+    ranks = [f"{rank:.1f}" for rank in PRINTED_RANKS]
+    return Grid(
+        title="Accuracy (%) as printed in the paper",
+        heading=["dataset", *table],
+        rows=_rows(table, None, winners),
+        summary=[[Cell(text) for text in ("average rank", *ranks)]],
+    )
+
+
+def _rows(
+    table: pd.DataFrame, gaps: pd.DataFrame | None, winners: pd.Series
+) -> list[list[Cell]]:
+    consistent = [name for name in table if name in protocol.CONSISTENT]
+    best = table[consistent].round(2).max(axis=1)
+    marked = {("MRF", 1): DAGGER, ("Breiman", -1): BULLET}
+    return [
+        [
+            Cell(name),
+            *(
+                Cell(
+                    _plain(table.loc[name, forest]),
+                    is_bold=forest in consistent
+                    and round(table.loc[name, forest], 2) == best[name],
+                    mark=marked.get((forest, winners.get(name)), ""),
+                    note="" if gaps is None else _bracketed(gaps.loc[name, forest]),
+                )
+                for forest in table
+            ),
+        ]
+        for name in table.index
+    ]
+
+
+def _ranks(ranked: pd.DataFrame, forests: Sequence[str]) -> list[Cell]:
+    theirs = dict(zip(protocol.PAPER, PRINTED_RANKS, strict=True))
+    ours = stats.average_ranks(ranked) if len(ranked) else pd.Series(dtype=float)
+    return [
+        Cell(f"{ours[name]:.2f}", note=f"({theirs[name]:.1f})")
+        if name in ours
+        else Cell("")
+        for name in forests
+    ]
+
+
+def _plain(number: float) -> str:
+    return "" if pd.isna(number) else f"{number:.2f}"
+
+
+def _signed(number: float) -> str:
+    return "" if pd.isna(number) else f"{number:+.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _bracketed(number: float) -> str:
+    return f"({_signed(number)})" if _signed(number) else ""
