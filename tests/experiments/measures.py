@@ -32,3 +32,10 @@ def odd_ones_fail(settings):
 
 def kill_oneself(settings):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def made_up_fold(settings):
+    """Return measures like those of a fold, in no time."""
+    share = (len(settings["forest"]) + settings["fold"]) / 30
+    others = ("log_loss", "brier", "fit_seconds", "predict_seconds", "leaves", "depth")
+    return {"accuracy": share, **dict.fromkeys(others, 1.0)}

@@ -159,18 +159,18 @@ def draw_critical_difference(panels: dict[str, pd.DataFrame]) -> Figure:
     all_axes = np.atleast_1d(figure.subplots(len(panels), 1))
     for axes, (title, accuracies) in zip(all_axes, panels.items(), strict=True):
         n_datasets, n_forests = accuracies.shape
-        scikit_posthocs.critical_difference_diagram(
+        drawn = scikit_posthocs.critical_difference_diagram(
             average_ranks(accuracies),
             scikit_posthocs.posthoc_nemenyi_friedman(accuracies.round(PRECISION)),
             ax=axes,
-            label_fmt_left="{label} ({rank:.2f})",
-            label_fmt_right="({rank:.2f}) {label}",
-            text_h_margin=0.03,
-            label_props={"color": "black"},
+            label_fmt_left="{label} ({rank:.2f}) ",
+            label_fmt_right=" ({rank:.2f}) {label}",
             elbow_props={"color": "#8a8a8a", "linewidth": 1},
             marker_props={"color": "#1f5fa8", "marker": "o", "s": 30},
             crossbar_props={"color": "#e07b00", "linewidth": 3, "marker": None},
         )
+        for label in drawn["labels"]:
+            label.set_color("black")
         difference = critical_difference(n_forests, n_datasets)
         axes.set_title(
             f"{title}: average rank, {n_datasets} datasets\ncritical difference "
