@@ -165,7 +165,7 @@ def test_it_runs_as_a_module():
     assert result.stdout.strip() == f"mrforest {__version__}"
 
 
-@pytest.mark.parametrize("package", ["typer", "rich", "matplotlib"])
+@pytest.mark.parametrize("package", ["typer", "rich", "matplotlib", "pandas"])
 def test_a_missing_package_is_named(package):
     result = run_python(
         "-c", f"import sys; sys.modules['{package}'] = None; import mrforest.cli"

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from mrforest.cli._options import read_n_jobs
-from mrforest.experiments import whole_file
+from mrforest.experiments import datasets, whole_file
 from mrforest.experiments.runner import FailedTasksError, Task, run
 from mrforest.experiments.store import Store, identity
 
@@ -118,7 +118,12 @@ def write(text: str, path: Path) -> None:
 
 
 def measured(
-    tasks: Iterable[Task], results: Path, n_jobs: int, *, title: str
+    tasks: Iterable[Task],
+    results: Path,
+    n_jobs: int,
+    *,
+    title: str,
+    needed: Iterable[str] = (),
 ) -> dict[str, pd.DataFrame]:
     """Measure what is missing, and return all results of these experiments.
 
@@ -132,6 +137,9 @@ def measured(
         Processes.
     title : str
         What is going on.
+    needed : iterable of str
+        Datasets. Each is loaded once before anything is measured, so that what cannot
+        be had is known at once, and is not downloaded by several processes.
 
     Returns
     -------
@@ -147,6 +155,9 @@ def measured(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--results") from error
     with store:
+        if any(only - store.done(name) for name, only in wanted.items()):
+            for name in needed:
+                datasets.load(name)
         try:
             run(tasks, store, n_jobs=n_jobs, title=title)
         except (FailedTasksError, RuntimeError) as error:

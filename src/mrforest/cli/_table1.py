@@ -59,8 +59,8 @@ def reproduce_table1(
         repeats=repeats or (1 if quick else protocol.N_REPETITIONS),
         stratified=stratified,
     )
-    frame = measured(wanted, results, n_jobs, title="Table 1")[table1.EXPERIMENT]
-    _show(frame, output)
+    found = measured(wanted, results, n_jobs, title="Table 1", needed=names)
+    _show(found[table1.EXPERIMENT], output)
 
 
 def _show(frame: pd.DataFrame, output: Path) -> None:

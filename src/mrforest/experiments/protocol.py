@@ -32,6 +32,7 @@ __all__ = [
     "N_REPETITIONS",
     "PAPER",
     "Table",
+    "as_table",
     "leaf_rules",
     "load_table",
     "make_forest",
@@ -93,7 +94,22 @@ def load_table(name: str) -> Table:
     Table
         Not to be written to.
     """
-    data = datasets.load(name)
+    return as_table(datasets.load(name))
+
+
+def as_table(data: datasets.Dataset) -> Table:
+    """Turn a dataset into numbers.
+
+    Parameters
+    ----------
+    data : Dataset
+        As it was loaded.
+
+    Returns
+    -------
+    Table
+        Not to be written to.
+    """
     is_categorical = np.array(
         [isinstance(dtype, pd.CategoricalDtype) for dtype in data.X.dtypes]
     )
