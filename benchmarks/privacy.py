@@ -9,7 +9,7 @@ the tools take turns. Every result is a line of the file --output as soon as it 
 there: stop the program anywhere, start it again, nothing is done twice. (So take
 another file, or delete lines, when a tool has changed.) The tables and the figure are
 written beside that file, and with --publish also into README.md and privacy.png beside
-this one. README.md says what is measured.
+this one; with --report without any fit. README.md says what is measured.
 """
 
 from __future__ import annotations
@@ -154,6 +154,9 @@ def main() -> None:
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS))
     parser.add_argument("--quick", action="store_true", help="three small sets, two ε")
     parser.add_argument("--baselines", type=Path, help="CSV with earlier figures")
+    parser.add_argument(
+        "--report", action="store_true", help="fit nothing, show what is there"
+    )
     parser.add_argument("--publish", action="store_true", help="fill in README.md")
     arguments = parser.parse_args()
     if arguments.data is None:
@@ -165,7 +168,8 @@ def main() -> None:
 
     results = Results(arguments.output)
     try:
-        measure(arguments, results)
+        if not arguments.report:
+            measure(arguments, results)
     except KeyboardInterrupt:
         parser.exit(130, f"stopped; {arguments.output} has what was done\n")
 

@@ -200,7 +200,7 @@ BAD_ROWS = [
     (X[:10], Y, "inconsistent"),
     (X, np.where(Y == 1, math.nan, 0.0), "NaN"),
     (X, None, "None"),
-    (X, X[:, 0], "which is not in classes"),
+    (X, X[:, 0], "Unknown label type: continuous"),
     (np.full(X.shape, "text"), Y, "could not convert"),
 ]
 

@@ -37,6 +37,17 @@ def test_what_is_missing_is_read_only_on_demand():
     assert "classes read from the rows" in str(caught[0].message)
 
 
+def test_bounds_of_some_columns_are_kept_as_they_are_given():
+    given = {0: (-10.0, 10.0)}
+    with leaks():
+        forest = PrivateForestClassifier(
+            bounds=given, classes=[0, 1], on_missing_public="warn"
+        ).fit(X, Y)
+    features = forest._columns.features
+    assert (features[0].low, features[0].high) == (-10, 10)
+    assert (features[1].low, features[1].high) == (X[:, 1].min(), X[:, 1].max())
+
+
 def test_a_leaking_fit_is_refused_by_an_accountant():
     accountant = Accountant(1e6)
     with leaks(), pytest.raises(BudgetExceeded):

@@ -44,12 +44,16 @@ def test_one_pair_for_all():
         ([(0, 1), (0, 1), ("a", "b")], "must be two numbers"),
         ({"age": (0, 1), "weight": (0, 1)}, "no column 'weight'"),
         ({7: (0, 1)}, "no column 7"),
-        ({"age": (0, 1)}, r"none for the numeric columns \['sex', 'height'\]"),
     ],
 )
 def test_wrong_bounds(bounds, message):
     with pytest.raises(ValueError, match=message):
         read_bounds(bounds, NAMES, 3)
+
+
+def test_bounds_that_are_missing_are_left_out():
+    assert read_bounds({"age": (0, 1)}, NAMES, 3) == {0: Numeric(0, 1, is_whole=True)}
+    assert read_bounds([None, (0.0, 2.0), None], None, 3) == {1: Numeric(0, 2)}
 
 
 def test_categories_by_position_or_name():

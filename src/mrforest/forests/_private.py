@@ -27,8 +27,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from mrforest._progress import progress_bar
-from mrforest.data.table import read_columns, read_fit, read_predict, read_target
+from mrforest.data.table import read_predict, read_target
 from mrforest.forests._fitted import FittedForest
+from mrforest.forests._private_public import Told
 from mrforest.forests._private_trees import draw_columns
 from mrforest.forests._sampling import seed_from
 from mrforest.forests._validation import (
@@ -41,7 +42,6 @@ from mrforest.forests._validation import (
 )
 from mrforest.privacy.accountant import Accountant, Cost
 from mrforest.privacy.conversion import epsilon_to_zcdp
-from mrforest.privacy.grid import MAX_CATEGORIES, Numeric
 from mrforest.privacy.ledger import Ledger
 from mrforest.privacy.mechanisms import Geometric
 from mrforest.privacy.plan import (
@@ -52,12 +52,7 @@ from mrforest.privacy.plan import (
     make_plan,
     rows_item,
 )
-from mrforest.privacy.public import (
-    Columns,
-    PrivacyLeakWarning,
-    read_bounds,
-    read_categories,
-)
+from mrforest.privacy.public import Columns, PrivacyLeakWarning
 from mrforest.privacy.randomness import RandomBits
 from mrforest.privacy.sensitivity import check_norm
 from mrforest.privacy.subtree import Leaf, Split
@@ -161,11 +156,8 @@ class BasePrivateForest(FittedForest):
             raise
 
     def _fit(self, X: Any, y: Any) -> Self:
-        text = read_columns(self, X)
-        names = getattr(self, "feature_names_in_", None)
-        names = None if names is None else tuple(names)
-        categories = read_categories(self.categories, names, self.n_features_in_)
-        missing = self._missing(text, categories, names)
+        told = Told.by(self, X)
+        missing = self._missing(told)
         seed = None if self.random_state is None else seed_from(self.random_state)
         reasons = self._reasons(missing, seed)
         accountant = self.accountant or Accountant.current()
@@ -173,7 +165,7 @@ class BasePrivateForest(FittedForest):
         if accountant is not None and reasons:
             accountant.check(Cost(math.inf), f"{what} ({'; '.join(reasons)})")
         known = read_target(y) if missing else None
-        self._columns = self._read_public(X, known, text, categories, names)
+        self._columns = told.columns(self, X, known)
         self._set_target(known)
         if accountant is not None:
             for cost in self._costs():
@@ -185,35 +177,16 @@ class BasePrivateForest(FittedForest):
         self._set_forest()
         return self
 
-    def _missing(
-        self,
-        text: Sequence[int],
-        categories: dict[int, tuple[Any, ...]],
-        names: tuple[str, ...] | None,
-    ) -> list[str]:
+    def _missing(self, told: Told) -> list[str]:
         """Say what public information is missing; an error unless that is allowed."""
-        found = []
-        unlisted = [j for j in text if j not in categories]
-        if unlisted:
-            label = unlisted[0] if names is None else names[unlisted[0]]
-            found.append(
-                f"categories: the column {label!r} does not hold numbers; give the "
-                f"list of its values, categories={{{label!r}: [...], ...}}"
-            )
-        n_numeric = self.n_features_in_ - len({*unlisted, *categories})
-        if self.bounds is None and n_numeric > 0:
-            found.append(
-                f"bounds: give the range of the {n_numeric} numeric columns, "
-                "bounds=(low, high) for all, a list of a pair a column, or a mapping "
-                "{column: (low, high)}"
-            )
+        found = told.missing()
         if (target := self._missing_target()) is not None:
             found.append(target)
         if found and self.on_missing_public == "raise":
-            told = "\n- ".join(found)
+            listed = "\n- ".join(found)
             raise ValueError(
                 "A private forest reads nothing from the rows that it does not pay "
-                f"for. What must be known beforehand:\n- {told}\nGive what is public "
+                f"for. What must be known beforehand:\n- {listed}\nGive what is public "
                 "knowledge, not what the rows say. on_missing_public='warn' reads it "
                 "from the rows, and then no privacy is promised."
             )
@@ -221,7 +194,7 @@ class BasePrivateForest(FittedForest):
 
     def _reasons(self, missing: Sequence[str], seed: int | None) -> tuple[str, ...]:
         """Say why the fit will not be private; warn of it."""
-        reasons = [f"{told.split(':')[0]} read from the rows" for told in missing]
+        reasons = [f"{what.split(':')[0]} read from the rows" for what in missing]
         if seed is not None:
             reasons.append("random_state was given: whoever knows it knows the noise")
         if reasons:
@@ -276,41 +249,6 @@ class BasePrivateForest(FittedForest):
         return Size(len(grid.n_codes), grid.n_candidates, self._n_codes())
 
     # ---- what is read ---------------------------------------------------------------
-
-    def _read_public(
-        self,
-        X: Any,
-        y: Any,
-        text: Sequence[int],
-        categories: dict[int, tuple[Any, ...]],
-        names: tuple[str, ...] | None,
-    ) -> Columns:
-        """Put bounds and categories together; read from X what is missing."""
-        n_features = self.n_features_in_
-        categorical = {*text, *categories}
-        matrix, found = None, None
-        if y is not None:  # something is missing
-            matrix, _, found = read_fit(self, X, y, sorted(categorical))
-        for j in set(text) - set(categories):
-            assert found is not None
-            values = found.categories[j]
-            assert values is not None
-            if len(values) > MAX_CATEGORIES:
-                raise ValueError(
-                    f"column {j} of X has {len(values)} categories; at most "
-                    f"{MAX_CATEGORIES} are allowed"
-                )
-            categories[j] = tuple(values.tolist())
-        if self.bounds is None:
-            numeric = [j for j in range(n_features) if j not in categorical]
-            values = np.empty((0, n_features)) if matrix is None else matrix
-            bounds = {j: bounds_of(values[:, j]) for j in numeric}
-        else:
-            bounds = read_bounds(self.bounds, names, n_features, sorted(categorical))
-        features = [
-            categories[j] if j in categories else bounds[j] for j in range(n_features)
-        ]
-        return Columns(tuple(features), names)
 
     def _read_rows(self, X: Any, y: NDArray[Any]) -> Coded:
         """Read the rows; an error if anything is wrong with them."""
@@ -434,12 +372,3 @@ class BasePrivateForest(FittedForest):
 
 def ignore(ledger: Ledger) -> None:
     """Charge nobody."""
-
-
-def bounds_of(column: NDArray[np.float64]) -> Numeric:
-    """Read the bounds of a column from its values."""
-    values = column[~np.isnan(column)]
-    if len(values) == 0:
-        return Numeric(0, 0)
-    low, high = float(values.min()), float(values.max())
-    return Numeric(low, high, is_whole=bool((values == np.floor(values)).all()))

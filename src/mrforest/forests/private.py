@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 
 from mrforest.forests._docs import describe
 from mrforest.forests._fitted import FittedClassifier, FittedRegressor
@@ -185,6 +186,7 @@ class PrivateForestClassifier(FittedClassifier, BasePrivateForest):
         place = {label: i for i, label in enumerate(self.classes_.tolist())}
         unknown = [label for label in labels.tolist() if label not in place]
         if unknown:
+            check_classification_targets(y)  # tells numbers that are no labels
             raise ValueError(
                 f"y has the label {unknown[0]!r}, which is not in classes="
                 f"{self.classes_.tolist()}; they must be all that may occur"

@@ -4,17 +4,18 @@
 `Exponential` and `PermuteAndFlip` choose one of several candidates by integer scores,
 `Geometric` adds noise to counts. Each can tell its `probabilities`, for tests and
 audits, and `draw`. Only the draw is private: probabilities tell the scores.
+
+`SubtreeMechanism` is the exponential mechanism over whole subtrees. They are too many
+to list: it can tell the `log_probability` of one.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,9 @@ from mrforest.privacy.exact import (
     precise,
 )
 from mrforest.privacy.randomness import RandomBits
+from mrforest.privacy.subtree import SubtreeMechanism
+
+__all__ = ["Exponential", "Geometric", "PermuteAndFlip", "SubtreeMechanism"]
 
 # The difference of two scores is then a 64-bit integer too.
 SCORE_END = 2**62
@@ -102,7 +106,7 @@ class Exponential:
         """Draw a candidate; the parameters are those of `probabilities`."""
         behind, base = read_candidates(scores, base_measure)
         if math.isinf(self.epsilon):
-            return draw_by_counts((base * (behind == 0)).tolist(), random)
+            return random.index((base * (behind == 0)).tolist())
         exponents = self._exponents(behind)
         is_tiny = exponents < LOWEST_EXPONENT
         weights = np.where(is_tiny, 0.0, base * np.exp(exponents))
@@ -207,7 +211,7 @@ class PermuteAndFlip:
         """Draw a candidate."""
         behind, _ = read_candidates(scores, None)
         if math.isinf(self.epsilon):
-            return draw_by_counts((behind == 0).tolist(), random)
+            return random.index((behind == 0).tolist())
         rate = Fraction(self.epsilon) / self.unit
         differences = behind.tolist()
         waiting = list(range(len(differences)))
@@ -357,9 +361,3 @@ def read_candidates(
         )
     best = found[base > 0].max()
     return np.maximum(best - found, 0), base
-
-
-def draw_by_counts(counts: Sequence[int], random: RandomBits) -> int:
-    """Draw an index with probability its count over the sum of all."""
-    sums = list(accumulate(counts))
-    return bisect_right(sums, random.below(sums[-1]))

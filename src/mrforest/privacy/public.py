@@ -152,7 +152,7 @@ def read_bounds(
     n_features: int,
     without: Sequence[int] = (),
 ) -> dict[int, Numeric]:
-    """Return the bounds of the numeric features.
+    """Return the bounds of the numeric features, as far as there are any.
 
     Parameters
     ----------
@@ -185,11 +185,12 @@ def read_bounds(
             f"bounds has {len(bounds)} entries; it must be one pair (low, high), or a "
             f"pair for each of the {n_features} columns of X, or a mapping"
         )
-    if missing := [j for j in numeric if pairs.get(j) is None]:
-        label = missing if names is None else [names[j] for j in missing]
-        raise ValueError(f"bounds: there are none for the numeric columns {label}")
     labels = range(n_features) if names is None else names
-    return {j: read_pair(pairs[j], f"bounds of column {labels[j]!r}") for j in numeric}
+    return {
+        j: read_pair(pairs[j], f"bounds of column {labels[j]!r}")
+        for j in numeric
+        if pairs.get(j) is not None
+    }
 
 
 def read_pair(pair: Any, what: str) -> Numeric:

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import NoReturn
 
 import numpy as np
@@ -84,6 +87,11 @@ class RandomBits:
             drawn = self.bits(n_bits)
             if drawn < n:
                 return drawn
+
+    def index(self, counts: Sequence[int]) -> int:
+        """Draw an index with probability its count over the sum of all."""
+        sums = list(accumulate(counts))
+        return bisect_right(sums, self.below(sums[-1]))
 
     def words(self, n: int) -> NDArray[np.uint64]:
         """Draw n whole numbers, each uniform in [0, 2**64)."""

@@ -35,7 +35,6 @@ from mrforest.privacy.exact import (
     precise,
 )
 from mrforest.privacy.grid import Grid
-from mrforest.privacy.mechanisms import draw_by_counts
 from mrforest.privacy.randomness import RandomBits
 from mrforest.privacy.scoring import Scoring, power_tables, powers_of
 from mrforest.privacy.sensitivity import SCALE_BITS, check_norm
@@ -285,16 +284,16 @@ class SubtreeMechanism:
         if end == first + 1:
             return feature, first
         measures = self.grid.measure[self.slots[feature]][first:end]
-        return feature, first + draw_by_counts(measures.tolist(), random)
+        return feature, first + random.index(measures.tolist())
 
     def draw_empty(self, region: RegionSubtrees, random: RandomBits) -> tuple[int, int]:
         """Draw one of the splits that leave a side empty, by their base measure."""
         measure = self.grid.measure * region.leaves_a_side_empty()
         of_feature = np.add.reduceat(measure, self.grid.slot[:-1]).tolist()
         shares = [n * scale for n, scale in zip(of_feature, self.scales, strict=True)]
-        feature = draw_by_counts(shares, random)
+        feature = random.index(shares)
         measures = measure[self.slots[feature]]
-        return feature, draw_by_counts(measures.tolist(), random)
+        return feature, random.index(measures.tolist())
 
     def settle(
         self,
