@@ -28,6 +28,8 @@ cdef extern from "nearer.h" nogil:
     void compare_rows "mrforest_compare"(
         const double* X, const int32_t* rows, Py_ssize_t n_rows, const double* p,
         const double* q, Py_ssize_t n, const uint8_t* is_categorical, int kind, uint8_t* left)
+    int64_t differences "mrforest_differences"(
+        const uint64_t* a, const uint64_t* b, Py_ssize_t n_words)
     void compare_packed "mrforest_compare_packed"(
         const uint64_t* words, const int32_t* rows, Py_ssize_t n_rows, Py_ssize_t p,
         Py_ssize_t q, Py_ssize_t n_words, uint8_t* left)
@@ -61,6 +63,18 @@ cdef int kind_of(const double[:, ::1] X, const uint8_t[::1] is_categorical) noex
     return kind
 
 
+cdef bint can_be_packed(X, is_categorical):
+    """Whether rows are categories only, each a code of one byte."""
+    return bool(is_categorical.all() and X.size and X.min() >= 0 and X.max() <= 255)
+
+
+cdef object pack(X):
+    """Category codes, eight to a word."""
+    packed = np.zeros((X.shape[0], -(-X.shape[1] // 8) * 8), dtype=np.uint8)
+    packed[:, :X.shape[1]] = X
+    return packed.view(np.uint64)
+
+
 cdef class VectorComparer(Comparer):
     """Compare by Euclidean distance; missing features are left out, categories are 0 or 1 apart.
 
@@ -82,12 +96,9 @@ cdef class VectorComparer(Comparer):
         self.X = X
         self.is_categorical = is_categorical.view(np.uint8)
         self.kind = kind_of(self.X, self.is_categorical)
-        self.is_packed = (
-            self.kind == CATEGORIES and is_categorical.all() and X.max() <= 255)
+        self.is_packed = self.kind == CATEGORIES and can_be_packed(X, is_categorical)
         if self.is_packed:
-            packed = np.zeros((X.shape[0], -(-X.shape[1] // 8) * 8), dtype=np.uint8)
-            packed[:, :X.shape[1]] = X
-            self.words = packed.view(np.uint64)
+            self.words = pack(X)
 
     def __reduce__(self):
         return type(self), self.arguments
@@ -349,6 +360,11 @@ def find_nodes_by_vectors(
     cdef int32_t at_node, child
     cdef const double* p
     cdef const double* q
+    values, pivot_values = np.asarray(X), np.asarray(pivot_rows)
+    if (kind == CATEGORIES and can_be_packed(values, is_categorical)
+            and can_be_packed(pivot_values, is_categorical)):
+        walk_packed(pack(values), nodes, tree_start, pivots, pack(pivot_values), out)
+        return
     with nogil:
         for t in range(tree_start.shape[0] - 1):
             first = tree_start[t]
@@ -360,6 +376,32 @@ def find_nodes_by_vectors(
                     q = &pivot_rows[pivots[first + at_node, 1], 0]
                     at_node = child + (
                         not nearer(&X[i, 0], p, q, n_features, &kinds[0], kind))
+                    child = nodes[first + at_node].child
+                out[t, i] = at_node
+
+
+cdef walk_packed(
+    const uint64_t[:, ::1] X,             # IN   queries
+    const Node[::1] nodes,                # IN
+    const int64_t[::1] tree_start,        # IN
+    const int32_t[:, ::1] pivots,         # IN
+    const uint64_t[:, ::1] pivot_rows,    # IN
+    int32_t[:, ::1] out,                  # OUT
+):
+    """The same for rows that are packed."""
+    cdef Py_ssize_t n_words = X.shape[1], t, i, first
+    cdef int32_t at_node, child, p, q
+    with nogil:
+        for t in range(tree_start.shape[0] - 1):
+            first = tree_start[t]
+            for i in range(X.shape[0]):
+                at_node = 0
+                child = nodes[first].child
+                while child >= 0:
+                    p, q = pivots[first + at_node, 0], pivots[first + at_node, 1]
+                    at_node = child + (
+                        differences(&X[i, 0], &pivot_rows[p, 0], n_words)
+                        > differences(&X[i, 0], &pivot_rows[q, 0], n_words))
                     child = nodes[first + at_node].child
                 out[t, i] = at_node
 
