@@ -68,8 +68,9 @@ static inline void mrforest_compare(const double *X, const int32_t *rows, ptrdif
 #undef MRFOREST_LOOP
 }
 
-/* The same where all features are categorical and none is missing: a row is a few words of eight
- * category codes, and a distance is the number of bytes in which two rows differ. */
+/* The same where, from some feature on, all distances are 0 or 1 and none is missing: categories,
+ * and numbers that are 0 or 1. That part of a row is a few words of eight codes, and what it adds is
+ * the number of bytes in which two rows differ. */
 static inline int64_t mrforest_differences(const uint64_t *a, const uint64_t *b, ptrdiff_t n_words) {
     const uint64_t low = 0x7F7F7F7F7F7F7F7Fu, one = 0x0101010101010101u;
     int64_t total = 0;
@@ -81,13 +82,24 @@ static inline int64_t mrforest_differences(const uint64_t *a, const uint64_t *b,
     return total;
 }
 
-static inline void mrforest_compare_packed(const uint64_t *words, const int32_t *rows, ptrdiff_t n_rows,
-                                           ptrdiff_t p, ptrdiff_t q, ptrdiff_t n_words, uint8_t *left) {
-    for (ptrdiff_t i = 0; i < n_rows; i++) {
-        const uint64_t *x = words + (ptrdiff_t)rows[i] * n_words;
-        left[i] = mrforest_differences(x, words + p * n_words, n_words)
-                  <= mrforest_differences(x, words + q * n_words, n_words);
-    }
+/* One after the other, so that the sum is rounded as often as that of the features. */
+static inline double mrforest_add_ones(double sum, int64_t n) {
+    for (; n > 0; n--) sum += 1;
+    return sum;
+}
+
+/* n_plain features as they are, then words. */
+static inline int mrforest_nearer_packed(const double *x, const double *p, const double *q, ptrdiff_t n_plain,
+                                         const uint8_t *is_categorical, int kind, const uint64_t *x_words,
+                                         const uint64_t *p_words, const uint64_t *q_words,
+                                         ptrdiff_t n_words) {
+    int64_t n_p = mrforest_differences(x_words, p_words, n_words);
+    int64_t n_q = mrforest_differences(x_words, q_words, n_words);
+    if (n_plain == 0) return n_p <= n_q;
+    double to_p = 0, to_q = 0;
+    for (ptrdiff_t f = 0; f < n_plain; f++)
+        mrforest_add_feature(x[f], p[f], q[f], is_categorical[f], kind, &to_p, &to_q);
+    return mrforest_add_ones(to_p, n_p) <= mrforest_add_ones(to_q, n_q);
 }
 
 #endif
