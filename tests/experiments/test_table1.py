@@ -258,6 +258,7 @@ def made_up(monkeypatch):
             yield task._replace(measure=measures.made_up_fold)
 
     monkeypatch.setattr(table1, "tasks", tasks)
+    monkeypatch.setattr("mrforest.cli._reproduce.datasets.load", lambda name: None)
 
 
 def test_tables_and_figures_are_written(call, made_up, tmp_path):
@@ -305,6 +306,37 @@ def test_bad_options_are_refused(call, tmp_path, option, value, named):
     assert option in result.output
     assert named in result.output
     assert [path.name for path in tmp_path.iterdir()] == ["text"]
+
+
+def test_a_dataset_that_cannot_be_had_is_named(call, monkeypatch, tmp_path):
+    def load(name):
+        raise OSError("no network")
+
+    monkeypatch.setattr("mrforest.cli._reproduce.datasets.load", load)
+    result = call("--datasets", "zoo", "--results", "r.sqlite")
+    assert result.exit_code == 1
+    assert "cannot load the dataset zoo: no network" in result.output
+
+
+def test_a_missing_package_is_named_before_any_work(call, monkeypatch, tmp_path):
+    monkeypatch.setattr("mrforest.cli._reproduce.find_spec", lambda name: None)
+    result = call("--quick")
+    assert result.exit_code == 1
+    assert "pip install scikit-posthocs" in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_failures_end_with_an_error(call, monkeypatch, made_up):
+    def fails(**options):
+        yield from (
+            table1.Task("table1", {"x": x}, measures.odd_ones_fail) for x in range(2)
+        )
+
+    monkeypatch.setattr(table1, "tasks", fails)
+    result = call("--n-jobs", "1")
+    assert result.exit_code == 1
+    assert "1 is odd" in result.output
+    assert "1 task failed" in result.output
 
 
 @pytest.mark.skipif("MRFOREST_DATA" not in os.environ, reason="needs MRFOREST_DATA")

@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import pandas as pd
 import typer
@@ -34,6 +35,7 @@ __all__ = [
     "chosen",
     "measured",
     "reproduce",
+    "require",
     "save",
     "write",
 ]
@@ -77,6 +79,34 @@ Quick = Annotated[
     bool, typer.Option("--quick", help="A small form that takes a few minutes.")
 ]
 RESULTS, OUTPUT = Path("reproduce/results.sqlite"), Path("reproduce")
+
+
+def require(package: str) -> None:
+    """End the program, before anything is measured, if a package is missing.
+
+    Parameters
+    ----------
+    package : str
+        Its name in an import.
+    """
+    if find_spec(package) is None:
+        name = package.replace("_", "-")
+        _end(f"this command needs the package {name}: pip install {name}")
+
+
+def _end(message: str) -> NoReturn:
+    console = Console(stderr=True)
+    console.print(message, style="red", markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(1)
+
+
+def _load(names: Iterable[str]) -> None:
+    """Load datasets, only to see whether that works."""
+    for name in names:
+        try:
+            datasets.load(name)
+        except (OSError, ValueError, LookupError) as error:
+            _end(f"cannot load the dataset {name}: {error}")
 
 
 def chosen(option: str, names: str | None, allowed: Sequence[str]) -> list[str]:
@@ -156,13 +186,11 @@ def measured(
         raise typer.BadParameter(str(error), param_hint="--results") from error
     with store:
         if any(only - store.done(name) for name, only in wanted.items()):
-            for name in needed:
-                datasets.load(name)
+            _load(needed)
         try:
             run(tasks, store, n_jobs=n_jobs, title=title)
         except (FailedTasksError, RuntimeError) as error:
-            Console(stderr=True).print(f"[red]{error}")
-            raise typer.Exit(1) from error
+            _end(str(error))
         return {name: store.frame(name, only) for name, only in wanted.items()}
 
 

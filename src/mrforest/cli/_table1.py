@@ -21,6 +21,7 @@ from mrforest.cli._reproduce import (
     chosen,
     measured,
     reproduce,
+    require,
     save,
     write,
 )
@@ -50,6 +51,7 @@ def reproduce_table1(
     n_jobs: Jobs = -1,
 ) -> None:
     """Accuracy of the paper's forests on its 22 datasets, ten times ten folds."""
+    require("scikit_posthocs")
     names = chosen("--datasets", datasets, table1.DATASETS)
     if quick and datasets is None:
         names = list(table1.QUICK_DATASETS)

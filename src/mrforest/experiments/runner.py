@@ -69,7 +69,8 @@ class FailedTasksError(Exception):
 
     def __init__(self, failures: list[tuple[Task, BaseException]]) -> None:
         self.failures = failures
-        super().__init__(f"{len(failures)} tasks failed, see above")
+        tasks = "1 task" if len(failures) == 1 else f"{len(failures)} tasks"
+        super().__init__(f"{tasks} failed, see above")
 
 
 def run(
