@@ -10,7 +10,7 @@ from mrforest import __version__
 try:
     import typer
 
-    from mrforest.cli import _table1  # noqa: F401 -- a command of reproduce
+    from mrforest.cli import _figures, _table1  # noqa: F401 -- commands of reproduce
     from mrforest.cli._audit import audit
     from mrforest.cli._demo import demo
     from mrforest.cli._reproduce import reproduce
