@@ -14,7 +14,7 @@ ASAN    := build/asan/site
 # Tools call each other by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test test-checked test-asan test-long check format bench accuracy forests privacy-bench figures clean
+.PHONY: demo test test-checked test-asan test-long check format bench reproduce forests privacy-bench figures clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built  ## 10-fold cross-validation beside scikit-learn: table and figure
@@ -49,8 +49,8 @@ format: $(VENV)/.tools  ## let ruff mend what it can
 bench: $(VENV)/.built $(VENV)/.tools  ## speed, memory and size beside scikit-learn
 	$(BIN)/python benchmarks/speed.py
 
-accuracy: $(VENV)/.built $(VENV)/.tools  ## the paper's 22 datasets (MRFOREST_DATA=folder)
-	$(BIN)/python benchmarks/accuracy.py
+reproduce: $(VENV)/.built  ## Table 1 of the paper, ten times ten folds; go on with another call
+	$(BIN)/mrforest reproduce table1
 
 forests: $(VENV)/.built $(VENV)/.tools  ## all forests beside each other (MRFOREST_DATA=folder)
 	$(BIN)/python benchmarks/forests.py

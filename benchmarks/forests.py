@@ -3,9 +3,10 @@
 
     python benchmarks/forests.py --data FOLDER
 
-FOLDER as in accuracy.py. Three tables: Breiman's forest beside scikit-learn's on the
-paper's 22 datasets; the regressors on real tables; the time of every forest as a share
-of the multinomial forest's. Times are the best of several fits, taken in turns.
+FOLDER holds datasets, NAME.csv.gz each. Three tables: Breiman's forest beside
+scikit-learn's on the paper's 22 datasets; the regressors on real tables; the time of
+every forest as a share of the multinomial forest's. Times are the best of several fits,
+taken in turns.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from accuracy import PRINTED, as_numbers, load
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import KFold, cross_val_score
@@ -35,6 +35,8 @@ from mrforest import (
     MultinomialForestRegressor,
 )
 from mrforest._progress import progress_bar
+from mrforest.experiments import datasets, table1
+from mrforest.experiments.protocol import as_table
 
 THREADS = 2
 
@@ -53,10 +55,9 @@ def seconds(forests: list[Any], X: Any, y: Any, rounds: int) -> list[float]:
 def breiman_beside_sklearn(folder: Path) -> None:
     """Fit times at the same settings, on the same numbers."""
     lines, ratios = [], []
-    with progress_bar("Breiman", len(PRINTED), visible=True) as step:
-        for name in PRINTED:
-            X, y = load(folder, name)
-            rows = as_numbers(X)
+    with progress_bar("Breiman", len(table1.DATASETS), visible=True) as step:
+        for name in table1.DATASETS:
+            rows, _, y = as_table(datasets.load(name, folder=folder))
             cells = []
             for k in (1, 5):
                 options = {"min_samples_leaf": k, "n_jobs": THREADS, "random_state": 0}
@@ -86,12 +87,13 @@ def breiman_beside_sklearn(folder: Path) -> None:
 def regression_tables(folder: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Real tables with a number to tell, and one that scikit-learn makes."""
     tables = {"diabetes": load_diabetes(return_X_y=True)}
-    X, y = load(folder, "wine-quality-white")
-    tables["wine quality as a number"] = (as_numbers(X), y.to_numpy(dtype=float))
-    X, _ = load(folder, "covertype")
-    X = X.sample(20_000, random_state=0)
-    height = X.pop("Elevation").to_numpy(dtype=float)
-    tables["elevation of forest land"] = (as_numbers(X), height)
+    wine = datasets.load("wine-quality-white", folder=folder)
+    tables["wine quality as a number"] = (as_table(wine).X, wine.y.astype(float))
+    land = datasets.load("covertype", folder=folder)
+    rows = np.random.RandomState(0).permutation(len(land.y))[:20_000]
+    j = land.X.columns.get_loc("Elevation")
+    X = as_table(land).X[rows]
+    tables["elevation of forest land"] = (np.delete(X, j, axis=1), X[:, j])
     tables["Friedman 1 (made)"] = make_friedman1(10_000, noise=1.0, random_state=0)
     return tables
 
@@ -144,12 +146,12 @@ def all_forests(folder: Path) -> None:
     sets = ("nursery", "phishing-websites", "magic")
     print("\n| forest | " + " | ".join(sets) + " |")
     print("|---|" + "---:|" * len(sets))
-    tables = [load(folder, name) for name in sets]
+    loaded = [datasets.load(name, folder=folder) for name in sets]
     for name, make in makers.items():
         cells = []
-        for X, y in tables:
+        for data in loaded:
             mrf = MultinomialForestClassifier(**options)
-            own, base = seconds([make(), mrf], X, y, rounds=3)
+            own, base = seconds([make(), mrf], data.X, data.y, rounds=3)
             cells.append(f"{own / base:.2f}")
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 

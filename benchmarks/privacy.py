@@ -3,14 +3,13 @@
 
     python benchmarks/privacy.py --data FOLDER [--quick] [--baselines FILE.csv]
 
-FOLDER as in accuracy.py. Every tool is fitted with one thread in a process of its own,
-peers in environments that are made under build/peers; on each fold the tools take
-turns. Every result is a line of the file --output as soon as it is there: stop the
-program anywhere, start it again, nothing is done twice. (So take another file, or
-delete lines, when a tool has changed.) The tables and the figure are written beside
-that file, and with --publish also into README.md and privacy.png beside this one;
-with --report without any fit.
-README.md says what is measured.
+FOLDER holds datasets, NAME.csv.gz each. Every tool is fitted with one thread in a
+process of its own, peers in environments that are made under build/peers; on each fold
+the tools take turns. Every result is a line of the file --output as soon as it is
+there: stop the program anywhere, start it again, nothing is done twice. (So take
+another file, or delete lines, when a tool has changed.) The tables and the figure are
+written beside that file, and with --publish also into README.md and privacy.png beside
+this one; with --report without any fit. README.md says what is measured.
 """
 
 from __future__ import annotations

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from accuracy import load
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedKFold
+
+from mrforest.experiments import datasets
 
 N_FOLDS = 5
 DATASETS = [
@@ -96,9 +97,10 @@ def read_table(folder: Path, name: str) -> Table:
     """Read a dataset; one of the 23 comes with scikit-learn."""
     if name == "digits":
         digits = load_digits()
-        X, y = pd.DataFrame(digits.data), pd.Series(digits.target)
+        X, y = pd.DataFrame(digits.data), digits.target.astype(str)
     else:
-        X, y = load(folder, name)
+        data = datasets.load(name, folder=folder)
+        X, y = data.X, data.y
     columns, bounds, n_categories = [], [], []
     for _, column in X.items():
         if isinstance(column.dtype, pd.CategoricalDtype):
@@ -113,7 +115,7 @@ def read_table(folder: Path, name: str) -> Table:
             columns.append(np.where(np.isnan(numbers), pair[0], numbers))
             bounds.append(pair)
             n_categories.append(None)
-    classes = np.unique(y.astype(str), return_inverse=True)[1]
+    classes = np.unique(y, return_inverse=True)[1]
     return Table(np.column_stack(columns), classes, bounds, n_categories)
 
 

@@ -28,12 +28,14 @@ cdef extern from "nearer.h" nogil:
     void compare_rows "mrforest_compare"(
         const double* X, const int32_t* rows, Py_ssize_t n_rows, const double* p,
         const double* q, Py_ssize_t n, const uint8_t* is_categorical, int kind, uint8_t* left)
-    void compare_packed "mrforest_compare_packed"(
-        const uint64_t* words, const int32_t* rows, Py_ssize_t n_rows, Py_ssize_t p,
-        Py_ssize_t q, Py_ssize_t n_words, uint8_t* left)
+    bint nearer_packed "mrforest_nearer_packed"(
+        const double* x, const double* p, const double* q, Py_ssize_t n_plain,
+        const uint8_t* is_categorical, int kind, const uint64_t* x_words,
+        const uint64_t* p_words, const uint64_t* q_words, Py_ssize_t n_words)
 
 cdef enum:
     ATTEMPTS = 16   # to draw two pivots; then they are searched, so that growth always ends
+    WORTH_PACKING = 8   # features at least
 
 
 # ---- comparers ---------------------------------------------------------------------------------
@@ -47,18 +49,36 @@ cdef class Comparer:
         return 0
 
 
-cdef int kind_of(const double[:, ::1] X, const uint8_t[::1] is_categorical) noexcept nogil:
-    """What comparisons of these rows must look out for."""
+cdef int kind_of(
+    const double[:, ::1] X, const uint8_t[::1] is_categorical, Py_ssize_t n_features
+) noexcept nogil:
+    """What comparisons of the first features of these rows must look out for."""
     cdef Py_ssize_t i, j
     cdef int kind = NUMBERS
-    for j in range(is_categorical.shape[0]):
+    for j in range(n_features):
         if is_categorical[j]:
             kind = CATEGORIES
     for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
+        for j in range(n_features):
             if X[i, j] != X[i, j]:
                 return GAPS
     return kind
+
+
+cdef Py_ssize_t count_plain(X, is_categorical):
+    """Features before those that can be packed; all, if so few can be that it is not worth it."""
+    fits = (X >= 0) & (X <= np.where(is_categorical, 255, 1)) & (X == np.floor(X))
+    others = np.flatnonzero(~fits.all(axis=0))
+    n_plain = others[-1] + 1 if len(others) else 0
+    return n_plain if X.shape[1] - n_plain >= WORTH_PACKING else X.shape[1]
+
+
+cdef object pack(X, Py_ssize_t n_plain):
+    """Codes of the features from one on, eight to a word."""
+    codes = X[:, n_plain:]
+    packed = np.zeros((codes.shape[0], -(-codes.shape[1] // 8) * 8), dtype=np.uint8)
+    packed[:, :codes.shape[1]] = codes
+    return packed.view(np.uint64)
 
 
 cdef class VectorComparer(Comparer):
@@ -72,8 +92,8 @@ cdef class VectorComparer(Comparer):
 
     cdef const double[:, ::1] X
     cdef const uint8_t[::1] is_categorical
-    cdef bint is_packed
-    cdef const uint64_t[:, ::1] words       # category codes, eight to a word; if packed
+    cdef Py_ssize_t n_plain                 # features before those that are packed
+    cdef const uint64_t[:, ::1] words       # the others, eight to a word
     cdef int kind
     cdef object arguments
 
@@ -81,13 +101,9 @@ cdef class VectorComparer(Comparer):
         self.arguments = (X, is_categorical)
         self.X = X
         self.is_categorical = is_categorical.view(np.uint8)
-        self.kind = kind_of(self.X, self.is_categorical)
-        self.is_packed = (
-            self.kind == CATEGORIES and is_categorical.all() and X.max() <= 255)
-        if self.is_packed:
-            packed = np.zeros((X.shape[0], -(-X.shape[1] // 8) * 8), dtype=np.uint8)
-            packed[:, :X.shape[1]] = X
-            self.words = packed.view(np.uint64)
+        self.n_plain = count_plain(X, is_categorical)
+        self.kind = kind_of(self.X, self.is_categorical, self.n_plain)
+        self.words = pack(X, self.n_plain)
 
     def __reduce__(self):
         return type(self), self.arguments
@@ -95,8 +111,14 @@ cdef class VectorComparer(Comparer):
     cdef int compare(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t p, Py_ssize_t q, uint8_t* left
     ) except FAILED nogil:
-        if self.is_packed:
-            compare_packed(&self.words[0, 0], rows, n, p, q, self.words.shape[1], left)
+        cdef Py_ssize_t i, row
+        if self.n_plain < self.X.shape[1]:
+            for i in range(n):
+                row = at(rows[i], self.X.shape[0])
+                left[i] = nearer_packed(
+                    &self.X[row, 0], &self.X[p, 0], &self.X[q, 0], self.n_plain,
+                    &self.is_categorical[0], self.kind, &self.words[row, 0],
+                    &self.words[p, 0], &self.words[q, 0], self.words.shape[1])
             return 0
         compare_rows(
             &self.X[0, 0], rows, n, &self.X[p, 0], &self.X[q, 0], self.X.shape[1],
@@ -344,11 +366,17 @@ def find_nodes_by_vectors(
 ):
     """The leaf of every query in every tree."""
     cdef const uint8_t[::1] kinds = is_categorical.view(np.uint8)
-    cdef Py_ssize_t n_features = X.shape[1], t, i, first
-    cdef int kind = max(kind_of(X, kinds), kind_of(pivot_rows, kinds))
-    cdef int32_t at_node, child
-    cdef const double* p
-    cdef const double* q
+    cdef Py_ssize_t n_plain = X.shape[1], t, i, first
+    cdef int32_t at_node, child, p, q
+    cdef bint left
+    queries, rows = np.asarray(X), np.asarray(pivot_rows)
+    # A few queries are not worth the packing of all pivots.
+    if 4 * X.shape[0] * (tree_start.shape[0] - 1) >= pivot_rows.shape[0] > 0:
+        n_plain = max(count_plain(queries, is_categorical), count_plain(rows, is_categorical))
+    cdef const uint64_t[:, ::1] words = pack(queries, n_plain)
+    cdef const uint64_t[:, ::1] pivot_words = pack(rows, n_plain)
+    cdef bint is_packed = n_plain < X.shape[1]
+    cdef int kind = max(kind_of(X, kinds, n_plain), kind_of(pivot_rows, kinds, n_plain))
     with nogil:
         for t in range(tree_start.shape[0] - 1):
             first = tree_start[t]
@@ -356,10 +384,17 @@ def find_nodes_by_vectors(
                 at_node = 0
                 child = nodes[first].child
                 while child >= 0:
-                    p = &pivot_rows[pivots[first + at_node, 0], 0]
-                    q = &pivot_rows[pivots[first + at_node, 1], 0]
-                    at_node = child + (
-                        not nearer(&X[i, 0], p, q, n_features, &kinds[0], kind))
+                    p, q = pivots[first + at_node, 0], pivots[first + at_node, 1]
+                    if is_packed:
+                        left = nearer_packed(
+                            &X[i, 0], &pivot_rows[p, 0], &pivot_rows[q, 0], n_plain, &kinds[0],
+                            kind, &words[i, 0], &pivot_words[p, 0], &pivot_words[q, 0],
+                            words.shape[1])
+                    else:
+                        left = nearer(
+                            &X[i, 0], &pivot_rows[p, 0], &pivot_rows[q, 0], n_plain, &kinds[0],
+                            kind)
+                    at_node = child + (not left)
                     child = nodes[first + at_node].child
                 out[t, i] = at_node
 

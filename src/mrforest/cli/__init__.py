@@ -10,9 +10,10 @@ from mrforest import __version__
 try:
     import typer
 
-    from mrforest.cli import _data
+    from mrforest.cli import _data, _figures, _table1  # noqa: F401
     from mrforest.cli._audit import audit
     from mrforest.cli._demo import demo
+    from mrforest.cli._reproduce import reproduce
 except ModuleNotFoundError as error:
     raise SystemExit(
         f"the command line needs the package {error.name}: pip install {error.name}"
@@ -30,6 +31,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(audit)
 app.add_typer(_data.app, name="data")
+app.add_typer(reproduce)
 
 
 def _show_version(asked: bool) -> None:
