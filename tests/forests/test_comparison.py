@@ -153,6 +153,39 @@ def test_trees_of_the_twin(kind, supervised, weights):
     assert_same_predictions(forest, twin, frame)
 
 
+@pytest.mark.parametrize("kind", ["flags", "categories", "behind numbers", "mixed"])
+@KINDS
+def test_trees_of_the_twin_where_features_are_packed(kind, supervised):
+    rng = np.random.default_rng(3)
+    flags = pd.DataFrame(rng.integers(0, 2, (60, 19)).astype(float))
+    frame = flags
+    if kind in ("categories", "mixed"):
+        codes = rng.integers(0, 4, (60, 11)).astype(str)
+        frame = pd.DataFrame(codes).astype("category")
+    if kind == "mixed":
+        frame = pd.concat([frame, flags], axis=1)
+    if kind in ("behind numbers", "mixed"):
+        # Sums that are rounded, and gaps.
+        numbers = pd.DataFrame(rng.random((60, 3)) / 3)
+        numbers.iloc[::7, 1] = np.nan
+        frame = pd.concat([numbers, frame], axis=1)
+    frame = frame.set_axis(range(frame.shape[1]), axis=1)
+    y = rng.integers(0, 3, 60)
+    forest = forest_of(supervised=supervised, n_estimators=3).fit(frame, y)
+    twin = twin_of(forest, frame, y, None)
+    assert max(len(tree.nodes) for tree in twin.trees) > 3
+    assert_same_trees(forest, twin)
+    assert_same_predictions(forest, twin, frame)
+    # Queries need not be as the training rows are: other numbers, gaps, few of them.
+    other = frame.copy()
+    other.isetitem(-1, other.iloc[:, -1].where(np.arange(60) % 5 > 0))
+    if kind != "categories":
+        other.isetitem(-2, other.iloc[:, -2] * 2.5)
+    assert not other.equals(frame)
+    assert_same_predictions(forest, twin, other)
+    assert_same_predictions(forest, twin, frame[:1])
+
+
 def test_pivots_of_a_supervised_tree_differ_in_class():
     X, y = rows()
     forest = forest_of(supervised=True, metric="precomputed", min_samples_leaf=1)
