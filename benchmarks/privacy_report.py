@@ -23,6 +23,7 @@ COLOURS = {
     "random-forest": "#555555",
     "majority": "#a0a0a0",
 }
+RUN = ["dataset", "shuffle", "fold", "epsilon", "tool"]
 KEYS = ["dataset", "tool", "epsilon"]
 
 
@@ -36,6 +37,8 @@ def markdown(results: pd.DataFrame, earlier: pd.DataFrame | None = None) -> str:
     earlier : DataFrame, default=None
         Accuracies of other runs: dataset, method, epsilon, acc_mean.
     """
+    # A run that was done again, to take turns with other tools, counts for times only.
+    everything, results = results, results.drop_duplicates(RUN)
     two_class = results[results["n_classes"] == 2]
     n_sets, n_two = results["dataset"].nunique(), two_class["dataset"].nunique()
     n_shuffles = results["shuffle"].nunique()
@@ -58,7 +61,7 @@ def markdown(results: pd.DataFrame, earlier: pd.DataFrame | None = None) -> str:
     if ours_are_in(results):
         parts += ["**Where mrforest is ahead**", ahead(results, earlier)]
         parts += ["**Time of fit, mrforest's divided by theirs**"]
-        parts += [times(results)]
+        parts += [times(everything)]
     return "\n\n".join(part for part in parts if part)
 
 
