@@ -2,6 +2,7 @@
 """The report holds what it is given, escaped, and says what is missing."""
 
 import json
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -271,10 +272,19 @@ def test_a_dataset_that_the_paper_has_not_is_shown():
 
 
 @pytest.mark.parametrize("experiment", SECTIONS)
-def test_one_result_is_enough(frames, experiment):
-    section = SECTIONS[experiment](frames[experiment].iloc[:1])
+@pytest.mark.parametrize("n_results", [1, 2, 9])
+def test_some_results_are_enough(frames, experiment, n_results, seed):
+    rng = np.random.default_rng(seed)
+    frame = frames[experiment]
+    some = frame.iloc[rng.permutation(len(frame))[:n_results]]
+    # The store has a column only if a result has it.
+    section = SECTIONS[experiment](some.dropna(axis=1, how="all"))
     assert section.amount
     assert section.tables
+    as_script([plot.figure for plot in section.plots])
+    told = [*section.text, *section.settings.values()]
+    told += [plot.summary for plot in section.plots]
+    assert not [text for text in told if re.search(r"\bnan\b", text)]
 
 
 # ---- forms ---------------------------------------------------------------------------

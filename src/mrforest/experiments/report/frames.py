@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-__all__ = ["amount", "of_one_form", "of_one_kind", "settings_of"]
+__all__ = ["amount", "of_one_form", "of_one_kind", "settings_of", "with_columns"]
 
 # A list of more values than this is told by its ends.
 MOST_VALUES = 12
@@ -36,6 +36,7 @@ def of_one_form(
     """
     full, n_full = _chosen(frame, tasks(quick=False))
     quick, n_quick = _chosen(frame, tasks(quick=True))
+    frame = with_columns(frame, full.columns)
     if full.empty and quick.empty:
         return frame, "neither the full form nor the quick one"
     if len(full) == n_full or (len(quick) < n_quick and len(full) >= len(quick)):
@@ -49,7 +50,19 @@ def _chosen(
     """Results that are wanted, and how many are."""
     settings = pd.DataFrame(wanted)
     shared = [name for name in settings if name in frame]
-    return frame.merge(settings[shared].drop_duplicates(), on=shared), len(settings)
+    kept = frame.merge(settings[shared].drop_duplicates(), on=shared)
+    return with_columns(kept, settings.columns), len(settings)
+
+
+def with_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """Add columns that are missing because none of the results so far has them.
+
+    Examples
+    --------
+    >>> list(with_columns(pd.DataFrame({"model": ["forest"]}), ["model", "epsilon"]))
+    ['model', 'epsilon']
+    """
+    return frame.reindex(columns=list(dict.fromkeys([*frame.columns, *names])))
 
 
 def of_one_kind(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

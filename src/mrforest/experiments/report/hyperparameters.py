@@ -40,17 +40,9 @@ def section(frame: pd.DataFrame) -> Section:
         return Section(title, text, command)
     frame, form = of_one_form(frame, hyperparameters.tasks)
     found = hyperparameters.summary(frame)
-    loss = (found["best"] - found["default"]).max()
-    text.append(
-        f"B1 = B2 = 10 is at most {loss:.2f} points below the best cell. From 0 to 10, "
-        f"B2 gains {found['split_budget_gain'].min():+.2f} to "
-        f"{found['split_budget_gain'].max():+.2f} points, B1 "
-        f"{found['feature_budget_gain'].min():+.2f} to "
-        f"{found['feature_budget_gain'].max():+.2f}."
-    )
     return Section(
         title,
-        text,
+        [*text, *_found(found)],
         command,
         tables=[_table(found)],
         plots=[_plot(frame, name) for name in present(frame["dataset"], SIX)],
@@ -68,6 +60,21 @@ def section(frame: pd.DataFrame) -> Section:
         ),
         amount=amount(frame, "cross-validations"),
     )
+
+
+def _found(found: pd.DataFrame) -> list[str]:
+    """Say in a sentence what the budgets change, where the cells for it are there."""
+    gains = found[["best", "default", "split_budget_gain", "feature_budget_gain"]]
+    gains = gains.dropna()
+    if gains.empty:
+        return []
+    b1, b2 = gains["feature_budget_gain"], gains["split_budget_gain"]
+    loss = (gains["best"] - gains["default"]).max()
+    return [
+        f"B1 = B2 = 10 is at most {loss:.2f} points "
+        f"below the best cell. From 0 to 10, B2 gains {b2.min():+.2f} to "
+        f"{b2.max():+.2f} points, B1 {b1.min():+.2f} to {b1.max():+.2f}."
+    ]
 
 
 def _table(found: pd.DataFrame) -> Table:

@@ -9,10 +9,17 @@ import pandas as pd
 
 from mrforest.experiments import privacy_table
 from mrforest.experiments.report.contents import Plot, Section, Table, number
-from mrforest.experiments.report.frames import amount, of_one_form, settings_of
+from mrforest.experiments.report.frames import (
+    amount,
+    of_one_form,
+    settings_of,
+    with_columns,
+)
 from mrforest.experiments.report.plots import COLOURS, axis, ordered
 
 __all__ = ["section"]
+
+MEASURES = ("accuracy", "tree_accuracy", "depth")
 
 
 def section(frame: pd.DataFrame) -> Section:
@@ -40,7 +47,7 @@ def section(frame: pd.DataFrame) -> Section:
     title = "Privacy"
     if frame.empty:
         return Section(title, text, command)
-    frame, form = of_one_form(frame, privacy_table.tasks)
+    frame, form = of_one_form(with_columns(frame, MEASURES), privacy_table.tasks)
     found = privacy_table.summary(frame)
     return Section(
         title,
@@ -126,7 +133,14 @@ def _plot(frame: pd.DataFrame, found: pd.DataFrame) -> Plot:
                "orange", "triangle-up-open"),
         _curve("paper's table", found["claimed_vote"], found["printed"], "grey", "x"),
     ]  # fmt: skip
-    levels = {"not private": last.not_private, "majority class": last.majority_class}
+    bounds = {"not private": last.not_private, "majority class": last.majority_class}
+    levels = {name: level for name, level in bounds.items() if pd.notna(level)}
+    known = levels | {
+        f"private forest at epsilon {epsilon:g}": mean
+        for epsilon, mean in private["mean"].items()
+        if epsilon == 1
+    }
+    told = ", ".join(f"{name}: {level:.1f} %" for name, level in known.items())
     layout = {
         "xaxis": axis("epsilon, proved or claimed", type="log", dtick=1),
         "yaxis": axis("accuracy (%)"),
@@ -142,9 +156,7 @@ def _plot(frame: pd.DataFrame, found: pd.DataFrame) -> Plot:
     }  # fmt: skip
     return Plot(
         str(last.dataset),
-        f"Without privacy {last.not_private:.1f} %, the commonest class "
-        f"{last.majority_class:.1f} %, the private forest at epsilon 1 "
-        f"{last.private_1:.1f} %. Hollow markers: not private, whatever the epsilon.",
+        f"{told or 'Few results yet'}. Hollow markers: not private, whatever epsilon.",
         {"data": curves, "layout": layout},
         height=440,
     )
