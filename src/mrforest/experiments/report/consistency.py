@@ -112,8 +112,9 @@ def _plot(name: str, means: pd.DataFrame) -> Plot:
             }
         )
     best = means[means["n"] == means["n"].max()].sort_values("excess").iloc[0]
+    is_wide = means["n"].max() >= 100 * means["n"].min()
     layout = {
-        "xaxis": axis("rows n", type="log", dtick=1),
+        "xaxis": axis("rows n", type="log", dtick=1 if is_wide else "D2"),
         "yaxis": axis("error above the Bayes risk", type="log", dtick="D2"),
     }
     return Plot(
