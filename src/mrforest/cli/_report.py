@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from mrforest.cli._reproduce import OUTPUT, RESULTS, Output, reproduce
+from mrforest.cli._reproduce import OUTPUT, RESULTS, Output, reproduce, require
 
 PAGE = "report.html"
 
@@ -22,13 +22,11 @@ def reproduce_report(
     output: Output = OUTPUT,
 ) -> None:
     """Write one HTML page of all results, with what is still to be run."""
-    try:
-        # The other commands do without the packages that a page needs.
-        from mrforest.experiments import report
-    except ModuleNotFoundError as error:
-        raise SystemExit(
-            f"the report needs the package {error.name}: pip install {error.name}"
-        ) from error
+    for package in ("jinja2", "plotly"):
+        require(package)
+    # Only here, because the other commands do without these packages.
+    from mrforest.experiments import report
+
     page = output / PAGE
     try:
         missing = report.write(results, page)
