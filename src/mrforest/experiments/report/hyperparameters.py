@@ -35,7 +35,7 @@ def section(frame: pd.DataFrame) -> Section:
         "10 everywhere, and shows these six datasets over [0, 20]."
     ]
     command = "mrforest reproduce hyperparameters"
-    title = "Hyperparameters"
+    title = "Hyper-parameters"
     if frame.empty:
         return Section(title, text, command)
     frame, form = of_one_form(frame, hyperparameters.tasks)

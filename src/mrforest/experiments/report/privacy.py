@@ -36,8 +36,8 @@ def section(frame: pd.DataFrame) -> Section:
     """
     text = [
         "The paper prints accuracies for privacy budgets B3, with B1 = B2 = B3 / 20, "
-        "and says that they are those of one tree. They are those of 100 trees that "
-        "vote, for which its Theorem 2 counts 100 times as much.",
+        "and says that they are those of one tree. They are near those of 100 trees "
+        "that vote, for which its Theorem 2 counts 100 times as much.",
         "Whatever the sum, the printed mechanism is not differentially private: its "
         "cuts come from the rows, and trees end where exact counts say so. The private "
         "forest of this package is; its bounds, categories and classes are declared, "
@@ -156,7 +156,7 @@ def _plot(frame: pd.DataFrame, found: pd.DataFrame) -> Plot:
     }  # fmt: skip
     return Plot(
         str(last.dataset),
-        f"{told or 'Few results yet'}. Hollow markers: not private, whatever epsilon.",
+        f"Accuracies: {told or 'few yet'}. Hollow: not private, whatever epsilon.",
         {"data": curves, "layout": layout},
         height=440,
     )
