@@ -83,7 +83,7 @@ class Results:
 
     def frame(self) -> pd.DataFrame:
         """All results so far."""
-        return pd.read_csv(self.path).drop_duplicates(list(Run._fields))
+        return pd.read_csv(self.path)
 
     def add(self, run: Run, measured: dict[str, Any]) -> None:
         """Put a result into the file."""

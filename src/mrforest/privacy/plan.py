@@ -52,6 +52,8 @@ MOST_PAIRS = 2**32
 MOST_FEATURES = 512
 # Steps of a draw of three levels that are worth a better last block: about a second
 MOST_STEPS = 10**8
+# Signal from which on three levels are better than two: of two classes, of more
+SIGNAL_OF_THREE = (500, 0)
 
 
 @dataclass(frozen=True)
@@ -307,6 +309,7 @@ def make_plan(
         n_blocks = count_blocks(signal, most_leaves)
         depths = block_depths(2 * n_blocks, is_joint=size.is_joint)
         is_finer = n_blocks == 1 or 2 * 4**n_blocks <= most_leaves
+        is_finer &= signal >= SIGNAL_OF_THREE[size.n_classes > 2]
         if told == "joint" and is_finer and size.affords_three(n_rows):
             depths[-1] = 3
     else:
