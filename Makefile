@@ -49,8 +49,8 @@ format: $(VENV)/.tools  ## let ruff mend what it can
 bench: $(VENV)/.built $(VENV)/.tools  ## speed, memory and size beside scikit-learn
 	$(BIN)/python benchmarks/speed.py
 
-reproduce: $(VENV)/.built  ## Table 1 of the paper, ten times ten folds; go on with another call
-	$(BIN)/mrforest reproduce table1
+reproduce: $(VENV)/.built  ## the paper's experiments in a small form, and a page of them
+	$(BIN)/mrforest reproduce all --quick
 
 forests: $(VENV)/.built $(VENV)/.tools  ## all forests beside each other (MRFOREST_DATA=folder)
 	$(BIN)/python benchmarks/forests.py

@@ -9,7 +9,7 @@ pytest.importorskip("matplotlib")
 
 from typer.testing import CliRunner
 
-from mrforest.cli import app
+from mrforest.cli import _all, app
 from mrforest.experiments import consistency
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -76,3 +76,19 @@ def test_an_experiment_is_measured_shown_and_drawn(call, tmp_path, monkeypatch):
     )
     assert call("consistency", "--quick", "--n-jobs", "1").exit_code == 0
     assert pd.read_csv(folder / "consistency.csv")["forest"].tolist() == ["MRF"]
+
+
+def test_all_runs_every_experiment_and_ends_with_the_page(call, monkeypatch):
+    called = []
+    names = [name for name in vars(_all) if name.startswith("reproduce_")]
+    names.remove("reproduce_all")
+    for name in names:
+        monkeypatch.setattr(
+            _all, name, lambda *args, name=name, **kwargs: called.append((name, args))
+        )
+    result = call("all", "--quick", "--n-jobs", "1")
+    assert result.exit_code == 0, result.output
+    assert {name for name, _ in called} == set(names)
+    assert len(called) == len(names) == len(COMMANDS) + 2
+    assert called[-1][0] == "reproduce_report"
+    assert [args[0] for _, args in called[:-1]] == [True] * (len(names) - 1)

@@ -10,7 +10,7 @@ from mrforest import __version__
 try:
     import typer
 
-    from mrforest.cli import _data, _figures, _report, _table1  # noqa: F401
+    from mrforest.cli import _all, _data, _figures, _report, _table1  # noqa: F401
     from mrforest.cli._audit import audit
     from mrforest.cli._demo import demo
     from mrforest.cli._reproduce import reproduce

@@ -14,6 +14,12 @@ from mrforest.cli._reproduce import OUTPUT, RESULTS, Output, reproduce, require
 PAGE = "report.html"
 
 
+def require_packages() -> None:
+    """End the program if one of the packages that only the page needs is missing."""
+    for package in ("jinja2", "plotly"):
+        require(package)
+
+
 @reproduce.command("report")
 def reproduce_report(
     results: Annotated[
@@ -22,8 +28,7 @@ def reproduce_report(
     output: Output = OUTPUT,
 ) -> None:
     """Write one HTML page of all results, with what is still to be run."""
-    for package in ("jinja2", "plotly"):
-        require(package)
+    require_packages()
     # Only here, because the other commands do without these packages.
     from mrforest.experiments import report
 
