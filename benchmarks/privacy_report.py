@@ -41,10 +41,9 @@ def markdown(results: pd.DataFrame, earlier: pd.DataFrame | None = None) -> str:
     everything, results = results, results.drop_duplicates(RUN)
     two_class = results[results["n_classes"] == 2]
     n_sets, n_two = results["dataset"].nunique(), two_class["dataset"].nunique()
-    n_shuffles = results["shuffle"].nunique()
     parts = [
-        f"{', '.join(sorted(results['version'].unique()))}; five folds, "
-        f"{n_shuffles} shuffle{'s' * (n_shuffles > 1)}. {noise(results)}",
+        f"{', '.join(sorted(results['version'].unique()))}; {shuffles(results)}. "
+        f"{noise(results)}",
         f"**Mean accuracy over {n_sets} sets**",
         by_epsilon(results, "accuracy"),
         f"**Mean accuracy over the {n_two} sets of two classes**",
@@ -63,6 +62,16 @@ def markdown(results: pd.DataFrame, earlier: pd.DataFrame | None = None) -> str:
         parts += ["**Time of fit, mrforest's divided by theirs**"]
         parts += [times(everything)]
     return "\n\n".join(part for part in parts if part)
+
+
+def shuffles(results: pd.DataFrame) -> str:
+    """Say how often the rows were shuffled; not all tools had the same patience."""
+    counts = results.groupby("tool")["shuffle"].nunique()
+    if counts.nunique() == 1:
+        n = int(counts.iloc[0])
+        return f"five folds, {n} shuffle{'s' * (n > 1)}"
+    each = (f"{TOOLS[tool].label}: {n}" for tool, n in counts.items())
+    return f"five folds; shuffles at most, {'; '.join(each)}"
 
 
 def noise(results: pd.DataFrame) -> str:
@@ -215,6 +224,7 @@ def layout(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 def draw(results: pd.DataFrame) -> Figure:
     """Accuracy of all sets and of those of two classes, and AUC of three of them."""
+    results = results.drop_duplicates(RUN)
     two_class = results[results["n_classes"] == 2]
     figure = Figure(figsize=(12, 8.4), layout="constrained", dpi=130)
     panels = figure.subplot_mosaic("AAABBB;CCDDEE")
