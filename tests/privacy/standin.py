@@ -56,7 +56,8 @@ class PrivateTree(ClassifierMixin, BaseEstimator):
 
     def _codes(self, X):
         X = np.asarray(X, dtype=float)
-        cuts = [feature.cuts()[0] for feature in self._features(X)]
+        grid = Grid.of(self._features(X))
+        cuts = np.split(grid.cuts, grid.cuts_start[1:-1])
         columns = [np.searchsorted(c, x) for c, x in zip(cuts, X.T, strict=True)]
         return np.stack(columns, axis=1).astype(np.uint8)
 

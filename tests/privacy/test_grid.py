@@ -35,7 +35,18 @@ def test_uniform_and_dyadic_edges():
     assert {weights[x] for x in near} == {1}
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3, 4), (1, 17), (5, 5)])
+@pytest.mark.parametrize(("n_features", "n_cells"), [(1, 64), (7, 64), (8, 32)])
+def test_the_grid_is_finer_where_there_is_time(n_features, n_cells):
+    grid = Grid.of(n_features * [Numeric(0, 2048)])
+    uniform = set(range(2048 // n_cells, 2048, 2048 // n_cells))
+    near = {2**i for i in range(11)}
+    expected = uniform | near | {2048 - x for x in near}
+    parts = np.split(grid.cuts, grid.cuts_start[1:-1])
+    assert [set(cuts.tolist()) for cuts in parts] == n_features * [expected]
+    assert (grid.total == 10 * len(uniform) + len(expected - uniform)).all()
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3, 4), (1, 17), (0, 64), (5, 5)])
 def test_few_whole_numbers_are_cut_between(low, high):
     cuts, measure = Numeric(low, high, is_whole=True).cuts()
     assert cuts.tolist() == [x + 0.5 for x in range(low, high)]

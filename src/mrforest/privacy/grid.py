@@ -6,7 +6,9 @@ features crowd at one end, at ever finer dyadic edges near both ends:
 
     low  | | |  |   |      |      |      |  ...  |      |      |   |  | | |  high
 
-A feature of few whole numbers is cut between them, a categorical one by "is it v?".
+With few candidates in all the uniform grid has twice as many cells: there is time for
+them. A feature of few whole numbers is cut between them, a categorical one by "is it
+v?".
 Every candidate has a base measure, a whole number over that of its feature, so that all
 features count the same.
 """
@@ -21,9 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 N_UNIFORM = 32  # cells of the uniform grid
+MOST_FINE = 512  # candidates of a grid that may have twice as many cells
 N_DYADIC = 11  # the finest dyadic edge is this many halvings away from a bound
 DYADIC_SHARE = 10  # a uniform edge weighs as much as so many dyadic ones
-MOST_WHOLE = 16  # a range of whole numbers this long is cut between all of them
+MOST_WHOLE = 64  # a range of whole numbers this long is cut between all of them
 MAX_CATEGORIES = 254
 
 
@@ -35,8 +38,15 @@ class Numeric:
     high: float
     is_whole: bool = False
 
-    def cuts(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def cuts(
+        self, n_cells: int = N_UNIFORM
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the cuts, ascending, and the base measure of each.
+
+        Parameters
+        ----------
+        n_cells : int, default=32
+            Of the uniform grid, a power of two.
 
         Examples
         --------
@@ -50,8 +60,8 @@ class Numeric:
             cuts = np.arange(self.low, self.high) + 0.5
             return cuts, np.ones(len(cuts), dtype=np.int64)
         span = self.high - self.low
-        uniform = np.arange(1, N_UNIFORM) / N_UNIFORM
-        near = 0.5 ** np.arange(N_UNIFORM.bit_length(), N_DYADIC + 1)
+        uniform = np.arange(1, n_cells) / n_cells
+        near = 0.5 ** np.arange(n_cells.bit_length(), N_DYADIC + 1)
         shares = np.concatenate([near, 1 - near, uniform])
         measure = np.ones(len(shares), dtype=np.int64)
         measure[2 * len(near) :] = DYADIC_SHARE
@@ -100,10 +110,15 @@ class Grid:
     @classmethod
     def of(cls, features: Sequence[Numeric | Sequence[Any]]) -> Grid:
         """Lay the grid of numeric features and of lists of categories."""
+        fine = cls._of(features, 2 * N_UNIFORM)
+        return fine if fine.n_candidates <= MOST_FINE else cls._of(features, N_UNIFORM)
+
+    @classmethod
+    def _of(cls, features: Sequence[Numeric | Sequence[Any]], n_cells: int) -> Grid:
         cuts, measures = [], []
         for feature in features:
             if isinstance(feature, Numeric):
-                edges, measure = feature.cuts()
+                edges, measure = feature.cuts(n_cells)
                 cuts.append(edges)
                 measures.append(np.append(measure, 0))
             else:
