@@ -169,7 +169,9 @@ def test_it_runs_as_a_module():
 @pytest.mark.parametrize("package", ["typer", "rich", "matplotlib", "pandas", "pooch"])
 def test_a_missing_package_is_named(package):
     result = run_python(
-        "-c", f"import sys; sys.modules['{package}'] = None; import mrforest.cli"
+        "-c",
+        f"import sys; sys.modules['{package}'] = None; from mrforest.cli import app;"
+        "app(['reproduce', '--help'])",
     )
     assert result.returncode == 1
     assert package in result.stderr

@@ -19,6 +19,7 @@ COMMANDS = [
     "privacy",
     "split-probabilities",
     "consistency",
+    "segmentation",
 ]
 
 

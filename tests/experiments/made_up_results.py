@@ -15,6 +15,7 @@ from mrforest.experiments import (
     split_probabilities,
     table1,
 )
+from mrforest.experiments.segmentation import experiment as segmentation
 
 ADDED = pd.Timestamp("2024-05-17T12:00:00+00:00")
 
@@ -132,6 +133,23 @@ def consistency_frame(**options):
     return frame_of(rows)
 
 
+def segmentation_frame(**options):
+    rng = np.random.default_rng(7)
+    rows = []
+    for settings in segmentation.tasks(**options):
+        # A map as small as a map can be, in place of one that the image has.
+        heat = segmentation._as_png(rng.random((4, 6)))
+        measures = {
+            "pixel_accuracy": rng.normal(80, 2),
+            "iou": rng.normal(60, 3),
+            "fit_seconds": rng.gamma(2, 0.1),
+            "predict_seconds": rng.gamma(2, 0.5),
+            "heat": heat if settings["draw"] == 0 else None,
+        }
+        rows.append(settings | measures)
+    return frame_of(rows)
+
+
 def all_frames(*, quick=True):
     """Results of all experiments: few, or as many as the full forms have."""
     return {
@@ -141,4 +159,5 @@ def all_frames(*, quick=True):
         privacy_table.EXPERIMENT: privacy_frame(quick=quick),
         split_probabilities.EXPERIMENT: split_probabilities_frame(quick=quick),
         consistency.EXPERIMENT: consistency_frame(quick=quick),
+        segmentation.EXPERIMENT: segmentation_frame(quick=quick),
     }

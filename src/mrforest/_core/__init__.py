@@ -12,6 +12,7 @@ from mrforest._core.comparison import (
     find_nodes_by_vectors,
     grow_by_comparisons,
 )
+from mrforest._core.cooccurrence import texture
 from mrforest._core.distinct import distinct_values
 from mrforest._core.encode import encode, fingerprints
 from mrforest._core.grow import grow_tree
@@ -81,6 +82,7 @@ __all__ = [
     "grow_purely_random",
     "grow_tree",
     "partition_points",
+    "texture",
     "value_decrease",
     "words",
 ]

@@ -22,7 +22,12 @@ from mrforest.cli._reproduce import (
     reproduce,
     require,
 )
+from mrforest.cli._segmentation import reproduce_segmentation
 from mrforest.cli._table1 import reproduce_table1
+
+__all__ = ["app"]
+
+app = reproduce
 
 
 @reproduce.command("all")
@@ -34,12 +39,14 @@ def reproduce_all(
     n_jobs: Jobs = -1,
 ) -> None:
     """Run every experiment, the shortest first, and write the page of all results."""
-    require("scikit_posthocs")
+    for package in ("scikit_posthocs", "skimage"):
+        require(package)
     require_packages()
     reproduce_split_probabilities(quick, data, results, output, n_jobs)
     reproduce_privacy(quick, data, results, output, n_jobs)
     reproduce_trees(quick, data, results, output, n_jobs)
     reproduce_hyperparameters(quick, None, data, results, output, n_jobs)
     reproduce_consistency(quick, results, output, n_jobs)
+    reproduce_segmentation(quick, None, data, results, output, n_jobs)
     reproduce_table1(quick, data=data, results=results, output=output, n_jobs=n_jobs)
     reproduce_report(results, output)

@@ -15,7 +15,10 @@ from mrforest.cli._options import figure_path, read_n_jobs
 from mrforest.experiments import audit as audits
 from mrforest.experiments import audit_figure, whole_file
 
+app = typer.Typer()
 
+
+@app.command()
 def audit(
     output: Annotated[
         Path,

@@ -15,7 +15,10 @@ from mrforest.cli._options import figure_path, read_n_jobs
 from mrforest.experiments import demo as demos
 from mrforest.experiments import whole_file
 
+app = typer.Typer()
 
+
+@app.command()
 def demo(
     output: Annotated[
         Path,

@@ -57,7 +57,7 @@ def _reproduce(
     wanted = [Task(name, some, experiment.measure, cost(some)) for some in settings]
     frame = measured(wanted, results, n_jobs, title=title)[name]
     table = experiment.summary(frame)
-    grid = _grid(table, title, caption)
+    grid = grid_of(table, title, caption)
     path = output / name.replace("_", "-")
     write(table.to_csv(index=False, float_format="%.6g"), path.with_suffix(".csv"))
     write(grid.to_markdown(), path.with_suffix(".md"))
@@ -72,7 +72,7 @@ def _reproduce(
     )
 
 
-def _grid(table: pd.DataFrame, title: str, caption: str) -> Grid:
+def grid_of(table: pd.DataFrame, title: str, caption: str) -> Grid:
     """Lay out a table; underscores of a column's name become spaces."""
     columns = [_texts(table[name]) for name in table]
     return Grid(

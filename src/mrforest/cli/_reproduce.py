@@ -33,6 +33,7 @@ __all__ = [
     "Quick",
     "Results",
     "chosen",
+    "end",
     "measured",
     "reproduce",
     "require",
@@ -91,10 +92,11 @@ def require(package: str) -> None:
     """
     if find_spec(package) is None:
         name = package.replace("_", "-")
-        _end(f"this command needs the package {name}: pip install {name}")
+        end(f"this command needs the package {name}: pip install {name}")
 
 
-def _end(message: str) -> NoReturn:
+def end(message: str) -> NoReturn:
+    """End the program with an error."""
     console = Console(stderr=True)
     console.print(message, style="red", markup=False, highlight=False, soft_wrap=True)
     raise typer.Exit(1)
@@ -106,7 +108,7 @@ def _load(names: Iterable[str]) -> None:
         try:
             datasets.load(name)
         except (OSError, ValueError, LookupError) as error:
-            _end(f"cannot load the dataset {name}: {error}")
+            end(f"cannot load the dataset {name}: {error}")
 
 
 def chosen(option: str, names: str | None, allowed: Sequence[str]) -> list[str]:
@@ -190,7 +192,7 @@ def measured(
         try:
             run(tasks, store, n_jobs=n_jobs, title=title)
         except (FailedTasksError, RuntimeError) as error:
-            _end(str(error))
+            end(str(error))
         return {name: store.frame(name, only) for name, only in wanted.items()}
 
 

@@ -30,11 +30,13 @@ __all__ = [
     "Entry",
     "Place",
     "Source",
+    "cache_folder",
     "column_checks",
     "entry",
     "fetch",
     "find",
     "fingerprint",
+    "given_folder",
     "load",
     "names",
 ]
@@ -127,7 +129,7 @@ def find(name: str, *, folder: Path | str | None = None) -> Place | None:
     Place or None
     """
     wanted = entry(name)
-    given = _folder(folder)
+    given = given_folder(folder)
     if given is not None and (given / wanted.file_name).is_file():
         return Place("folder", given / wanted.file_name)
     cached = cache_folder() / wanted.file_name
@@ -177,8 +179,8 @@ def cache_folder() -> Path:
     return Path(pooch.os_cache("mrforest"))
 
 
-def _folder(given: Path | str | None) -> Path | None:
-    """Return the folder that was asked for, if any was."""
+def given_folder(given: Path | str | None = None) -> Path | None:
+    """Return the folder that was asked for, by argument or environment, if any was."""
     said = "folder"
     if given is None:
         given = os.environ.get(FOLDER_VARIABLE) or None

@@ -23,6 +23,7 @@ from mrforest.experiments.report import (
     consistency,
     hyperparameters,
     privacy,
+    segmentation,
     single_trees,
     split_probabilities,
     table1,
@@ -48,6 +49,7 @@ SECTIONS: dict[str, Callable[[pd.DataFrame], Section]] = {
     _privacy_table.EXPERIMENT: privacy.section,
     _split_probabilities.EXPERIMENT: split_probabilities.section,
     _consistency.EXPERIMENT: consistency.section,
+    segmentation.EXPERIMENT: segmentation.section,
 }
 
 

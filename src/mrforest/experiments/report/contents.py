@@ -7,11 +7,21 @@ A section knows results and nothing of HTML; the page knows HTML and nothing of 
 from __future__ import annotations
 
 import math
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["NONE", "Cell", "Figure", "Plot", "Section", "Table", "number"]
+__all__ = [
+    "NONE",
+    "Cell",
+    "Figure",
+    "Picture",
+    "Plot",
+    "Section",
+    "Table",
+    "number",
+]
 
 NONE = "\N{EN DASH}"
 
@@ -127,6 +137,28 @@ class Plot:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A picture that is drawn already.
+
+    Attributes
+    ----------
+    title : str
+    summary : str
+        What is to be seen, for who does not see it; also the caption.
+    png : bytes
+    """
+
+    title: str
+    summary: str
+    png: bytes
+
+    @property
+    def address(self) -> str:
+        """The picture as an address that holds it."""
+        return "data:image/png;base64," + b64encode(self.png).decode("ascii")
+
+
+@dataclass(frozen=True)
 class Section:
     """All that the page says of one experiment.
 
@@ -137,7 +169,7 @@ class Section:
         Paragraphs.
     command : str
         What computes the results.
-    tables, plots : sequences
+    tables, plots, pictures : sequences
     settings : mapping of str to str
         What the results were computed with.
     amount : str
@@ -149,5 +181,6 @@ class Section:
     command: str
     tables: Sequence[Table] = ()
     plots: Sequence[Plot] = ()
+    pictures: Sequence[Picture] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     amount: str = ""

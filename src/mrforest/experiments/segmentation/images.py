@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Images and masks from files, refused with a reason if they are of another kind."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tifffile
+from numpy.typing import NDArray
+from skimage.io import imread
+
+__all__ = ["ImageError", "check_image", "check_mask", "read_image", "read_mask"]
+
+Image = NDArray[np.uint8]
+Mask = NDArray[np.bool_]
+
+# A mask is drawn in black and white; its edges may be anything between.
+WHITE_FROM = 128
+# How a PNG file begins, and where it tells its bits a colour
+PNG, PNG_BITS = b"\x89PNG\r\n\x1a\n", 24
+
+
+class ImageError(ValueError):
+    """An image or a mask that cannot be used, and what to do about it."""
+
+
+def check_image(image: Any, name: str = "image") -> Image:
+    """Refuse what is not an image of three colours with eight bits each.
+
+    Parameters
+    ----------
+    image : array-like
+    name : str, default="image"
+        What to call it in an error.
+
+    Returns
+    -------
+    ndarray of uint8 of shape (height, width, 3)
+
+    Raises
+    ------
+    ImageError
+    """
+    image = np.asarray(image)
+    shape = image.shape
+    wanted = "must be RGB with 8 bits a colour, shape (height, width, 3) and uint8"
+    if image.ndim == 2:
+        raise ImageError(
+            f"{name} is grey, shape {shape}; it {wanted}. skimage.color.gray2rgb makes "
+            "it so, if the forest is trained on such images, too"
+        )
+    if image.ndim != 3 or shape[2] not in (3, 4) or 0 in shape:
+        raise ImageError(f"{name} has the shape {shape}; it {wanted}")
+    if shape[2] == 4:
+        raise ImageError(
+            f"{name} has an alpha channel, shape {shape}; it {wanted}. Save it without "
+            "transparency, or pass image[..., :3]"
+        )
+    if image.dtype != np.uint8:
+        kind = "16 bits a colour" if image.dtype == np.uint16 else f"{image.dtype}"
+        raise ImageError(
+            f"{name} has {kind}; it {wanted}. skimage.util.img_as_ubyte converts it"
+        )
+    return np.ascontiguousarray(image)
+
+
+def check_mask(mask: Any, image: Image, name: str = "mask") -> NDArray[Any]:
+    """Refuse a mask that does not have one label for each pixel of an image.
+
+    Parameters
+    ----------
+    mask : array-like
+    image : ndarray of shape (height, width, 3)
+    name : str, default="mask"
+        What to call it in an error.
+
+    Returns
+    -------
+    ndarray of shape (height, width)
+
+    Raises
+    ------
+    ImageError
+    """
+    labels: NDArray[Any] = np.asarray(mask)
+    if labels.shape != image.shape[:2]:
+        raise ImageError(
+            f"{name} has the shape {labels.shape}, its image {image.shape[:2]}; they "
+            "must be of one size"
+        )
+    if labels.dtype.kind not in "biuUSO":
+        raise ImageError(
+            f"{name} has the type {labels.dtype}; it must have a label for each pixel: "
+            "bool, whole numbers or text"
+        )
+    return labels
+
+
+def read_image(path: Path | str) -> Image:
+    """Read an image file.
+
+    Parameters
+    ----------
+    path : path
+        Of a file that scikit-image can read: PNG, JPEG, TIFF, ...
+
+    Returns
+    -------
+    ndarray of uint8 of shape (height, width, 3)
+
+    Raises
+    ------
+    ImageError
+        If it cannot be read, or is not RGB with 8 bits a colour.
+    """
+    return check_image(_read(path), str(path))
+
+
+def read_mask(path: Path | str) -> Mask:
+    """Read a black and white image file.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    ndarray of bool of shape (height, width)
+        True where it is white: from 128 of 255 on.
+
+    Raises
+    ------
+    ImageError
+        If it cannot be read, has colours or more than 8 bits.
+    """
+    mask = _read(path)
+    if mask.ndim == 3 and mask.shape[2] == 3 and (mask == mask[..., :1]).all():
+        mask = mask[..., 0]  # grey, written as three colours
+    if mask.ndim != 2 or mask.dtype not in (np.uint8, np.bool_):
+        raise ImageError(
+            f"{path} has the shape {mask.shape} and {mask.dtype}; a mask must be black "
+            "and white, one channel of 8 bits"
+        )
+    return mask if mask.dtype == np.bool_ else mask >= WHITE_FROM
+
+
+def _read(path: Path | str) -> NDArray[Any]:
+    path = Path(path)
+    if not path.is_file():
+        raise ImageError(f"{path} is no file")
+    content = path.read_bytes()
+    # Readers of PNG drop the lower eight bits without a word.
+    if content[:8] == PNG and content[PNG_BITS : PNG_BITS + 1] == b"\x10":
+        raise ImageError(f"{path} has 16 bits a colour; save it with 8 bits")
+    try:
+        if path.suffix.lower() in (".tif", ".tiff"):
+            return np.asarray(tifffile.imread(io.BytesIO(content)))
+        return np.asarray(imread(io.BytesIO(content)))
+    # Readers of formats raise what they like.
+    except Exception as error:
+        raise ImageError(f"{path} cannot be read as an image: {error}") from error
