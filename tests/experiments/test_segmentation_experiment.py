@@ -128,12 +128,17 @@ def test_summary_and_comparison():
     assert row["pixel_accuracy"] == 60
     assert row["iou"] == 44
     assert row["iou_deviation"] == pytest.approx(np.std(range(5), ddof=1))
-    gains = experiment.compared(frame).set_index("MRF_against")
-    assert gains.loc["Breiman", "pixel_accuracy_gain"] == 2
-    assert gains.loc["Breiman", "iou_gain"] == -2
-    assert gains.loc["Breiman", "pairs"] == 10
-    assert gains.loc["Breiman", "pixel_accuracy_p"] < 0.01
-    assert gains.loc["BRF", "pixel_accuracy_p"] == 1
+    gains = experiment.compared(frame).set_index(["forest", "against"])
+    assert gains.index.tolist() == [
+        ("MRF", "BRF"), ("MRF", "Breiman"), ("Breiman", "BRF"),
+    ]  # fmt: skip
+    row = gains.loc["MRF", "Breiman"]
+    assert row["pixel_accuracy_gain"] == 2
+    assert row["iou_gain"] == -2
+    assert row["pairs"] == 10
+    assert row["pixel_accuracy_p"] < 0.01
+    assert gains.loc[("MRF", "BRF"), "pixel_accuracy_p"] == 1
+    assert gains.loc[("Breiman", "BRF"), "pixel_accuracy_gain"] == -2
 
 
 def test_the_command(place, tmp_path, monkeypatch):
@@ -150,7 +155,7 @@ def test_the_command(place, tmp_path, monkeypatch):
     monkeypatch.setattr(experiment, "FORESTS", {"MRF": "stop", "Breiman": "floor"})
     result = CliRunner().invoke(app, ["reproduce", "segmentation", "--quick"])
     assert result.exit_code == 0, result.output
-    assert "MRF against the other forests" in result.output
+    assert "Forests against each other" in result.output
     output = tmp_path / "reproduce"
     for name in ("", "-made_0", "-made_1", "-made_2"):
         assert (output / f"segmentation{name}.png").read_bytes()[:8] == PNG

@@ -95,7 +95,7 @@ def _show(frame: pd.DataFrame, output: Path) -> None:
         ),
         grid_of(
             _shown(gains),
-            "MRF against the other forests, in points",
+            "Forests against each other, in points",
             "Gains: mean over images and draws. p: Wilcoxon's signed ranks of the "
             "draws; it is about other draws of pixels from these images, not about "
             "other images.",

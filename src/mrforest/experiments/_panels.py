@@ -42,7 +42,7 @@ SIX = tuple(PAPER_NAMES)
 
 
 def panels(
-    n_rows: int, n_columns: int, *, width: float, height: float
+    n_rows: int, n_columns: int, *, width: float, height: float, dpi: int = 150
 ) -> tuple[Figure, list[Axes]]:
     """Make a figure of panels.
 
@@ -52,6 +52,8 @@ def panels(
         How many there are.
     width, height : float
         Of one panel, in inches.
+    dpi : int, default=150
+        Pixels of an inch.
 
     Returns
     -------
@@ -61,7 +63,7 @@ def panels(
         The panels, row by row.
     """
     size = (width * n_columns, height * n_rows)
-    figure = Figure(figsize=size, layout="constrained", dpi=150)
+    figure = Figure(figsize=size, layout="constrained", dpi=dpi)
     found: list[Axes] = list(figure.subplots(n_rows, n_columns, squeeze=False).flat)
     for axes in found:
         axes.spines[["top", "right"]].set_visible(False)

@@ -50,8 +50,9 @@ SIGNAL_A_TREE = 1000
 # Candidates^2 x classes, or features, beyond which levels are drawn one by one
 MOST_PAIRS = 2**32
 MOST_FEATURES = 512
-# Steps of a draw of three levels that are worth a better last block: about a second
-MOST_STEPS = 10**8
+# Steps of a draw of three levels that are worth a better last block: some tenths of a
+# second
+MOST_STEPS = 5 * 10**7
 # Signal from which on three levels are better than two: of two classes, of more
 SIGNAL_OF_THREE = (500, 0)
 

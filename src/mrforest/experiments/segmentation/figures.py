@@ -55,8 +55,12 @@ def draw(frame: pd.DataFrame) -> Figure:
             panel = axes[i * len(MEASURES) + j]
             _draw_measure(panel, own, name)
             panel.set_title(f"{place}: {title} (%)")
-        axes[i * len(MEASURES)].legend(
-            title="tested on", fontsize="small", frameon=False
+        panel.legend(
+            title="tested on",
+            fontsize="small",
+            frameon=False,
+            loc="upper left",
+            bbox_to_anchor=(1, 1),
         )
     figure.suptitle(
         "Buildings in aerial images.  Marks: means over the draws, with their standard "
@@ -122,7 +126,8 @@ def draw_maps(frame: pd.DataFrame, dataset: str) -> Figure:
     n_columns = 5
     n_rows = -(-(len(shown) + 2) // n_columns)
     height = 2.6 * image.shape[0] / image.shape[1] + 0.3
-    figure, axes = panels(n_rows, n_columns, width=2.6, height=height)
+    # Photographs make large files.
+    figure, axes = panels(n_rows, n_columns, width=2.6, height=height, dpi=100)
     for panel in axes:
         panel.set_axis_off()
     axes[0].imshow(image)
