@@ -179,6 +179,17 @@ def test_a_missing_package_is_named(package):
     assert "Traceback" not in result.stderr
 
 
+def test_help_does_not_need_all_packages():
+    result = run_python(
+        "-c",
+        "import sys; sys.modules['skimage'] = None; from mrforest.cli import app;"
+        "app(['--help'])",
+    )
+    assert result.returncode == 0
+    assert "segment" in result.stdout
+    assert "skimage is missing" in result.stdout
+
+
 def test_the_library_imports_no_optional_package():
     # scikit-learn imports some by itself, if they are there.
     code = (

@@ -151,3 +151,15 @@ def test_a_truth_of_another_size(call, folder, tmp_path):
     assert result.exit_code == 1
     assert "has 70 x 30 pixels" in result.output
     assert not (tmp_path / "heat.png").exists()
+
+
+def test_outputs_are_checked_before_anything_is_computed(call, folder, tmp_path):
+    image = str(folder / "p0.png")
+    joblib.dump({"segmenter": None, "version": "0.0.1"}, tmp_path / "m")
+    result = call("predict", "--model", "m", image, "-o", "heat.jpg")
+    assert result.exit_code == 2
+    assert "must end in .png" in result.output
+    (tmp_path / "file").write_text("")
+    result = call("predict", "--model", "m", image, "-o", "file/heat.png")
+    assert result.exit_code == 2
+    assert "cannot make the folder" in result.output

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 
 pytest.importorskip("skimage")
 
@@ -19,6 +20,7 @@ from mrforest.experiments.segmentation import (
     ForestSegmenter,
     ImageError,
     PixelFeatures,
+    haralick,
     intersection_over_union,
     pixel_accuracy,
     segmenter,
@@ -46,7 +48,7 @@ def test_features_are_colours_pattern_and_texture():
     features = SMALL.fit_transform(image).reshape(60, 70, 12)
     assert (features[..., :3] == image).all()
     grey = img_as_ubyte(rgb2gray(image))
-    pattern = local_binary_pattern(grey, 24, 3)
+    pattern = local_binary_pattern(grey, 24, 3, "uniform")
     # Beyond the edges there is a mirror here, and nothing there.
     assert (features[4:-4, 4:-4, 3] == pattern[4:-4, 4:-4]).all()
     assert list(SMALL.get_feature_names_out())[:5] == [
@@ -63,9 +65,32 @@ def test_images_smaller_than_the_window(shape):
     assert np.isfinite(features).all()
 
 
-@pytest.mark.parametrize("pattern", ["ror", "uniform", "nri_uniform", "var"])
-def test_kinds_of_patterns(pattern):
-    features = PixelFeatures(window=3, radius=1, pattern=pattern)
+@pytest.mark.parametrize(
+    ("pattern", "most"),
+    [("default", 31), ("ror", 31), ("nri_uniform", 127), ("uniform", 1024)],
+)
+def test_all_points_of_a_pattern_count(pattern, most):
+    """Turning one half of the surroundings dark changes the pattern of the middle."""
+    features = PixelFeatures(window=3, radius=6, n_points=most, pattern=pattern)
+
+    def told(*dark):
+        image = np.full((21, 21, 3), 200, dtype=np.uint8)
+        for rows, columns in dark:
+            image[rows, columns] = 0
+        image[10, 10] = 100
+        return features.transform(image)[10 * 21 + 10, 3]
+
+    whole, half = slice(None), (slice(0, 8), slice(13, None))
+    halves = [(half[0], whole), (half[1], whole), (whole, half[0]), (whole, half[1])]
+    patterns = {told(), *(told(dark) for dark in halves), told(*halves)}
+    # Rotations are the same to some kinds, and all of them know light from dark.
+    assert len(patterns) >= (6 if pattern in ("default", "nri_uniform") else 3)
+    with pytest.raises(ValueError, match=f"n_points={most + 1} must be"):
+        features.set_params(n_points=most + 1).transform(picture()[0])
+
+
+def test_a_pattern_of_variances():
+    features = PixelFeatures(window=3, radius=2, pattern="var")
     assert np.isfinite(features.transform(np.zeros((5, 6, 3), dtype=np.uint8))).all()
 
 
@@ -81,8 +106,10 @@ def test_kinds_of_patterns(pattern):
         ({"distance": True}, "distance=True"),
         ({"radius": 0}, "radius=0 must be a positive number"),
         ({"radius": float("nan")}, "radius=nan must be a positive number"),
-        ({"radius": 200}, "radius=200 has more than 1023 points; give n_points"),
-        ({"n_points": 0}, "n_points=0 must be a whole number from 1 to 1023"),
+        ({"radius": "3"}, "radius='3' must be a positive number"),
+        ({"radius": 200}, "radius=200 has 1600 points, pattern='uniform' at most 1024"),
+        ({"pattern": "default"}, "radius=24 has 192 points, pattern='default' at most"),
+        ({"n_points": 0}, "n_points=0 must be a whole number from 1 to 1024"),
         ({"pattern": "no"}, "pattern='no' must be one of"),
     ],
 )
@@ -90,6 +117,28 @@ def test_kinds_of_patterns(pattern):
 def test_bad_parameters(parameters, message, call):
     with pytest.raises(ValueError, match=message):
         getattr(PixelFeatures(**parameters), call)(picture()[0])
+
+
+@pytest.mark.parametrize(
+    "grey",
+    [
+        np.full((9, 9), 300, dtype=np.uint16),
+        np.full((9, 9), 0.5),
+        np.ones((9, 9), dtype=bool),
+        np.zeros((9, 9, 3), dtype=np.uint8),
+        np.zeros((0, 9), dtype=np.uint8),
+    ],
+)
+def test_texture_is_of_grey_images(grey):
+    with pytest.raises(ImageError, match="it must be a grey image with 8 bits"):
+        haralick(grey)
+
+
+def test_texture_under_other_backends():
+    grey = picture()[0][..., 0]
+    expected = haralick(grey)
+    with parallel_config(backend="loky", n_jobs=2):
+        assert (haralick(grey) == expected).all()
 
 
 # ---- the segmenter -------------------------------------------------------------------
@@ -125,6 +174,7 @@ def test_strips_make_no_difference(monkeypatch):
     first, second = picture(0), picture(1, 41, 66)
     whole = learner().fit([first[0], second[0]], [first[1], second[1]])
     monkeypatch.setattr(segmenter, "STRIP_PIXELS", 300)
+    monkeypatch.setattr(segmenter, "STRIP_MARGINS", 1)
     strips = learner().fit([first[0], second[0]], [first[1], second[1]])
     image = picture(2, 55, 43)[0]
     assert len(list(segmenter.strips_of(image, 4))) > 5
@@ -154,6 +204,26 @@ def test_labels_may_be_unknown():
     told = learner(unknown="").fit(image, strokes).predict(image)
     assert set(np.unique(told)) == {"smooth", "rough"}
     assert pixel_accuracy(np.where(mask, "rough", "smooth"), told) > 0.85
+    fitted = learner(unknown="").fit(image, strokes)
+    assert fitted.score(image, strokes) > 0.95
+
+
+def test_the_default_forest_has_the_seed():
+    image, mask = picture()
+    once, again = (
+        ForestSegmenter(features=SMALL, n_pixels=300, random_state=3).fit(image, mask)
+        for _ in range(2)
+    )
+    assert (once.predict_proba(image) == again.predict_proba(image)).all()
+
+
+def test_a_class_that_is_not_drawn_is_told():
+    image, mask = picture()
+    labels = mask.astype(int)
+    labels[0, 0] = 2
+    with pytest.warns(UserWarning, match=r"no pixel of \[2\] is among the 300"):
+        fitted = learner(stratified=True).fit(image, labels)
+    assert fitted.classes_.tolist() == [0, 1]
 
 
 def test_a_segmenter_is_an_estimator():
@@ -170,8 +240,10 @@ def test_a_segmenter_is_an_estimator():
     ("images", "masks", "message"),
     [
         (picture()[0], picture()[1][1:], r"shape \(59, 70\), its image \(60, 70\)"),
-        (picture()[0], np.zeros((60, 70), int), "all have the one class"),
-        (picture()[0], picture()[1].astype(float), "float64; it must have a label"),
+        (picture()[0], np.zeros((60, 70), int), "all have the one class 0; there"),
+        (picture()[0], np.zeros((60, 70), bool), "all have the one class False; there"),
+        (picture()[0], picture()[1].astype(float), "float64; it must be an array with"),
+        (picture()[0], picture()[1].astype(object), "object; it must be an array with"),
         (picture()[0][..., 0], picture()[1], "image is grey"),
         ([], [], "0 images and 0 masks"),
         ([picture()[0]], [], "1 images and 0 masks"),
@@ -198,3 +270,8 @@ def test_measures():
     assert pixel_accuracy(truth, told) == 0.5
     assert intersection_over_union(truth, told, 1) == pytest.approx(1 / 3)
     assert np.isnan(intersection_over_union(truth, told, 2))
+    for measure in (pixel_accuracy, intersection_over_union):
+        with pytest.raises(
+            ValueError, match=r"truth has the shape \(1, 4\), told \(4,"
+        ):
+            measure(truth, told[0])

@@ -210,6 +210,9 @@ def test_images_without_an_address_must_be_there(place):
     result = runner.invoke(app, ["reproduce", "segmentation", "--quick"])
     assert result.exit_code == 1
     assert "Nowhere is left out" in result.output
+    result = runner.invoke(app, ["reproduce", "segmentation", "--places", "Nowhere"])
+    assert result.exit_code == 1
+    assert "cannot load the images of Nowhere" in result.output
 
 
 def test_images_are_downloaded_whole(place, tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ import tifffile
 from PIL import Image
 
 from mrforest.experiments.segmentation import ImageError, read_image, read_mask
+from mrforest.experiments.segmentation.images import check_image
 
 RGB = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3)
 
@@ -32,7 +33,7 @@ def test_an_image_is_read_as_it_is(tmp_path, name):
     ("array", "message"),
     [
         (RGB[..., 0], "is grey, shape \\(4, 5\\)"),
-        (np.dstack([RGB, RGB[..., 0]]), "has an alpha channel, shape \\(4, 5, 4\\)"),
+        (np.dstack([RGB, RGB[..., 0]]), "has an alpha channel, or is CMYK, shape"),
     ],
 )
 def test_other_kinds_of_images_are_refused(tmp_path, array, message):
@@ -40,11 +41,18 @@ def test_other_kinds_of_images_are_refused(tmp_path, array, message):
         read_image(saved(tmp_path, array))
 
 
+def test_two_channels_are_refused():
+    with pytest.raises(ImageError, match="image is grey with an alpha channel"):
+        check_image(RGB[..., :2])
+
+
 def test_16_bits_are_refused(tmp_path):
     tiff = tmp_path / "file.tif"
     tifffile.imwrite(tiff, RGB.astype(np.uint16))
-    with pytest.raises(ImageError, match=r"16 bits a colour.*img_as_ubyte"):
+    with pytest.raises(ImageError, match=r"file\.tif has 16 bits a colour"):
         read_image(tiff)
+    with pytest.raises(ImageError, match=r"16 bits a colour.*img_as_ubyte"):
+        check_image(RGB.astype(np.uint16))
     png = tmp_path / "file.png"
     png.write_bytes(png_of_16_bits(RGB))
     for read in (read_image, read_mask):
@@ -90,6 +98,21 @@ def test_masks_are_white_from_the_middle_on(tmp_path):
     assert read_mask(saved(tmp_path, grey)).tolist() == expected
     assert read_mask(saved(tmp_path, np.dstack([grey] * 3))).tolist() == expected
     assert read_mask(saved(tmp_path, grey > 127)).tolist() == expected
+
+
+def test_a_mask_of_0_and_1_is_refused(tmp_path):
+    with pytest.raises(ImageError, match=r"nowhere lighter than 1 of 255.*by 255"):
+        read_mask(saved(tmp_path, (RGB[..., 0] > 30).astype(np.uint8)))
+    assert not read_mask(saved(tmp_path, np.zeros((4, 5), dtype=np.uint8))).any()
+
+
+@pytest.mark.parametrize("photometric", ["minisblack", "miniswhite"])
+def test_tiff_masks_are_read_as_they_look(tmp_path, photometric):
+    white = np.array([[0, 255, 255]], dtype=np.uint8)
+    stored = 255 - white if photometric == "miniswhite" else white
+    path = tmp_path / "mask.tif"
+    tifffile.imwrite(path, stored, photometric=photometric)
+    assert read_mask(path).tolist() == [[False, True, True]]
 
 
 @pytest.mark.parametrize("array", [RGB, np.dstack([RGB, RGB[..., 0]])])

@@ -123,6 +123,25 @@ cdef void free_pairs(Pairs* p) noexcept nogil:
     free(p.closeness)
 
 
+cdef check(
+    const uint8_t[:, ::1] levels, Py_ssize_t n_levels, Py_ssize_t window,
+    const int32_t[:, ::1] offsets, Py_ssize_t n_rows, Py_ssize_t width,
+):
+    """Refuse what would be looked up beyond the end of an array."""
+    cdef Py_ssize_t i, j, o
+    cdef bint is_wrong = levels.shape[0] < n_rows + window - 1
+    is_wrong |= levels.shape[1] < width + window - 1 or offsets.shape[1] != 2
+    is_wrong |= not 1 <= window <= 255 or not 1 <= n_levels <= 256
+    for o in range(offsets.shape[0]):
+        is_wrong |= not -window < offsets[o, 0] < window
+        is_wrong |= not 0 <= offsets[o, 1] < window
+    for i in range(levels.shape[0]):
+        for j in range(levels.shape[1]):
+            is_wrong |= levels[i, j] >= n_levels
+    if is_wrong:
+        raise ValueError("levels, window and offsets do not fit each other")
+
+
 def texture(
     const uint8_t[:, ::1] levels,
     Py_ssize_t n_levels,
@@ -158,6 +177,7 @@ def texture(
     cdef int failed
     if n_rows == 0 or width == 0:
         return
+    check(levels, n_levels, window, offsets, first_row + n_rows, width)
     with nogil:
         failed = make_pairs(&pairs, n_levels, window * window)
         if not failed:

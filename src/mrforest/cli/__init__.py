@@ -7,7 +7,7 @@ A command is imported when it is called, so that each needs only its own package
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 from mrforest import __version__
 
@@ -42,13 +42,30 @@ class _Commands(TyperGroup):
         try:
             module = import_module(f"mrforest.cli.{MODULES[cmd_name]}")
         except ModuleNotFoundError as error:
-            raise SystemExit(
-                f"mrforest {cmd_name} needs the package {error.name}; pip install "
-                "mrforest[reproduce] has all that the commands need"
-            ) from error
+            return _missing(cmd_name, str(error.name).partition(".")[0])
         command = get_command(module.app)
         command.name = cmd_name
         return command
+
+
+def _missing(command: str, package: str) -> Any:
+    """Stand in for a command whose packages are not all there."""
+
+    def end() -> NoReturn:
+        raise SystemExit(
+            f"mrforest {command} needs the package {package}; pip install "
+            "mrforest[reproduce] has all that the commands need"
+        )
+
+    stand_in = typer.Typer()
+    anything = {"allow_extra_args": True, "ignore_unknown_options": True}
+    stand_in.command(
+        command,
+        help=f"Not to be had: the package {package} is missing.",
+        context_settings=anything,
+        add_help_option=False,
+    )(end)
+    return get_command(stand_in)
 
 
 app = typer.Typer(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import typer
@@ -23,8 +24,24 @@ def figure_path(path: Path) -> Path:
         raise typer.BadParameter(
             f"{path}: the name must end in one of .{', .'.join(sorted(kinds))}"
         )
+    return output_path(path)
+
+
+def png_path(path: Path | None) -> Path | None:
+    """Refuse what is no name of a PNG file, before anything is computed."""
+    if path is None:
+        return None
+    if path.suffix.lower() != ".png":
+        raise typer.BadParameter(f"{path}: the name must end in .png")
+    return output_path(path)
+
+
+def output_path(path: Path) -> Path:
+    """Refuse what cannot be written to, before anything is computed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise typer.BadParameter(f"cannot make the folder {path.parent}") from error
+    if not os.access(path.parent, os.W_OK):
+        raise typer.BadParameter(f"cannot write into the folder {path.parent}")
     return path

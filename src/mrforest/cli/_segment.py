@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from mrforest import __version__
-from mrforest.cli._options import read_n_jobs
+from mrforest.cli._options import output_path, png_path, read_n_jobs
 from mrforest.cli._reproduce import end
 from mrforest.experiments import protocol, whole_file
 from mrforest.experiments.segmentation import (
@@ -63,7 +63,10 @@ def train(
             exists=True,
         ),
     ],
-    model: Annotated[Path, typer.Option(help="File to write.", dir_okay=False)],
+    model: Annotated[
+        Path,
+        typer.Option(help="File to write.", dir_okay=False, callback=output_path),
+    ],
     forest: Annotated[
         str, typer.Option(help=f"One of {', '.join(FORESTS)}.", callback=_read_forest)
     ] = "MRF",
@@ -135,12 +138,20 @@ def predict(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", help="PNG for the map of probabilities.", dir_okay=False
+            "--output",
+            "-o",
+            help="PNG for the map of probabilities.",
+            dir_okay=False,
+            callback=png_path,
         ),
     ],
     labels: Annotated[
         Path | None,
-        typer.Option(help="PNG for a mask, white from 1/2 on.", dir_okay=False),
+        typer.Option(
+            help="PNG for a mask, white where it is likelier than not.",
+            dir_okay=False,
+            callback=png_path,
+        ),
     ] = None,
     truth: Annotated[
         Path | None, typer.Option(help="The true mask, to compare with.", exists=True)

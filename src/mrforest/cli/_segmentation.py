@@ -51,6 +51,9 @@ def reproduce_segmentation(
         names = _at_hand(experiment.places_of(quick=quick))
     else:
         names = chosen("--places", places, list(aerial.PLACES))
+        for place in names:
+            if (problem := _problem(place)) is not None:
+                end(f"cannot load the images of {place}: {problem}")
     settings = experiment.tasks(quick=quick, places=names)
     name = experiment.EXPERIMENT
     wanted = [Task(name, some, experiment.measure) for some in settings]
@@ -59,26 +62,33 @@ def reproduce_segmentation(
 
 def _at_hand(places: Sequence[str]) -> list[str]:
     """Return the places whose images can be had, and tell which cannot."""
-    from mrforest.experiments.segmentation import ImageError, aerial
-
     found = []
     for place in places:
-        try:
-            for image in aerial.PLACES[place]:
-                aerial.load(image)
-        except ImageError as error:
+        if (problem := _problem(place)) is None:
+            found.append(place)
+        else:
             Console(stderr=True).print(
-                f"{place} is left out: {error}",
+                f"{place} is left out: {problem}",
                 style="yellow",
                 markup=False,
                 highlight=False,
                 soft_wrap=True,
             )
-        else:
-            found.append(place)
     if not found:
         end("there are no images of any place")
     return found
+
+
+def _problem(place: str) -> str | None:
+    """Tell why images cannot be had."""
+    from mrforest.experiments.segmentation import aerial
+
+    try:
+        for image in aerial.PLACES[place]:
+            aerial.load(image)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def _show(frame: pd.DataFrame, output: Path) -> None:

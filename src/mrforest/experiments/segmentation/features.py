@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from skimage.util import img_as_ubyte
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from mrforest._core import texture
-from mrforest.experiments.segmentation.images import Image, check_image
+from mrforest.experiments.segmentation.images import Image, ImageError, check_image
 
 __all__ = ["PixelFeatures", "haralick"]
 
@@ -26,9 +27,11 @@ NAMES = ("red", "green", "blue", "local binary pattern", *HARALICK)
 # Half of the circle: a pair counts whichever of its pixels comes first.
 ANGLES = np.pi / 4 * np.array([0, 1, 2, -1])
 MOST_LEVELS, MOST_WINDOW = 256, 255
-PATTERNS = ("default", "ror", "uniform", "nri_uniform", "var")
-# A pattern of the kind "default" is a number of that many bits.
-MOST_POINTS = 1023
+# Kinds of patterns, and how many points each can have: scikit-image keeps the first two
+# as numbers of 32 bits and counts rotations of the third in 8.
+PATTERNS = {
+    "uniform": 1024, "default": 31, "ror": 31, "nri_uniform": 127, "var": 1024,
+}  # fmt: skip
 
 
 class PixelFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -50,16 +53,17 @@ class PixelFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Of the circle that a local binary pattern compares a pixel with.
     n_points : int or None, default=None
         Points of that circle. None: eight times the radius.
-    pattern : {"default", "ror", "uniform", "nri_uniform", "var"}, default="default"
-        Kind of pattern, as in `skimage.feature.local_binary_pattern`.
+    pattern : {"uniform", "default", "ror", "nri_uniform", "var"}, default="uniform"
+        Kind of pattern, as in `skimage.feature.local_binary_pattern`. "uniform": how
+        many points in a row are at least as light as the pixel, if they are in a row.
     n_jobs : int or None, default=None
         Threads.
 
     Notes
     -----
     The paper gives the features and the radius. Window, levels, distance and kind of
-    pattern are ours; the window and the number of points are those of the programs
-    that its images come from.
+    pattern are ours; the window and the number of points are those of the program that
+    its images come with.
 
     Examples
     --------
@@ -81,7 +85,7 @@ class PixelFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         distance: int = 1,
         radius: float = 24,
         n_points: int | None = None,
-        pattern: str = "default",
+        pattern: str = "uniform",
         n_jobs: int | None = None,
     ) -> None:
         self.window = window
@@ -160,17 +164,20 @@ class PixelFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         _check_window(self.window, self.n_levels, self.distance)
-        if not 0 < self.radius < np.inf:
+        if not isinstance(self.radius, Real) or not 0 < self.radius < np.inf:
             raise ValueError(f"radius={self.radius!r} must be a positive number")
-        if self.n_points is not None:
-            _check_integer("n_points", self.n_points, 1, MOST_POINTS)
-        elif 8 * self.radius > MOST_POINTS:
-            raise ValueError(
-                f"radius={self.radius!r} has more than {MOST_POINTS} points; give "
-                "n_points"
-            )
         if self.pattern not in PATTERNS:
-            raise ValueError(f"pattern={self.pattern!r} must be one of {PATTERNS}")
+            raise ValueError(
+                f"pattern={self.pattern!r} must be one of {tuple(PATTERNS)}"
+            )
+        most = PATTERNS[self.pattern]
+        if self.n_points is not None:
+            _check_integer("n_points", self.n_points, 1, most)
+        elif 8 * self.radius > most:
+            raise ValueError(
+                f"radius={self.radius!r} has {round(8 * self.radius)} points, "
+                f"pattern={self.pattern!r} at most {most}; give n_points"
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -216,13 +223,19 @@ def haralick(
         variance, standard deviation.
     """
     _check_window(window, n_levels, distance)
+    grey = np.asarray(grey)
+    if grey.ndim != 2 or grey.dtype != np.uint8 or 0 in grey.shape:
+        raise ImageError(
+            f"grey has the shape {grey.shape} and {grey.dtype}; it must be a grey "
+            "image with 8 bits, shape (height, width) and uint8"
+        )
     levels = (grey.astype(np.uint16) * n_levels // 256).astype(np.uint8)
     levels = np.pad(levels, window // 2, mode="reflect")
     # From the left pixel of a pair to the right one, or downwards
     offsets = np.rint(distance * np.column_stack([np.sin(ANGLES), np.cos(ANGLES)]))
     features = np.zeros((*grey.shape, len(HARALICK)))
     parts = np.array_split(np.arange(len(grey)), effective_n_jobs(n_jobs))
-    Parallel(n_jobs=n_jobs, prefer="threads")(
+    Parallel(n_jobs=n_jobs, require="sharedmem")(
         delayed(texture)(
             levels,
             n_levels,

@@ -121,7 +121,8 @@ def draw_maps(frame: pd.DataFrame, dataset: str) -> Figure:
         forest: heat_map(frame, dataset, forest)
         for forest in present(frame["forest"], FORESTS)
     }
-    found = summary(frame[frame["dataset"] == dataset]).set_index("forest")
+    first = frame[(frame["dataset"] == dataset) & (frame["draw"] == 0)]
+    found = first.set_index("forest")
     shown = {name: heat for name, heat in maps.items() if heat is not None}
     n_columns = 5
     n_rows = -(-(len(shown) + 2) // n_columns)

@@ -19,8 +19,9 @@ Mask = NDArray[np.bool_]
 
 # A mask is drawn in black and white; its edges may be anything between.
 WHITE_FROM = 128
-# How a PNG file begins, and where it tells its bits a colour
+# How files of PNG and TIFF begin, and where a PNG tells its bits a colour
 PNG, PNG_BITS = b"\x89PNG\r\n\x1a\n", 24
+TIFF = (b"II*\0", b"MM\0*")
 
 
 class ImageError(ValueError):
@@ -52,12 +53,16 @@ def check_image(image: Any, name: str = "image") -> Image:
             f"{name} is grey, shape {shape}; it {wanted}. skimage.color.gray2rgb makes "
             "it so, if the forest is trained on such images, too"
         )
-    if image.ndim != 3 or shape[2] not in (3, 4) or 0 in shape:
+    if image.ndim != 3 or shape[2] not in (2, 3, 4) or 0 in shape:
         raise ImageError(f"{name} has the shape {shape}; it {wanted}")
+    if shape[2] == 2:
+        raise ImageError(
+            f"{name} is grey with an alpha channel, shape {shape}; it {wanted}"
+        )
     if shape[2] == 4:
         raise ImageError(
-            f"{name} has an alpha channel, shape {shape}; it {wanted}. Save it without "
-            "transparency, or pass image[..., :3]"
+            f"{name} has an alpha channel, or is CMYK, shape {shape}; it {wanted}. "
+            "Save it as RGB without transparency, or pass image[..., :3]"
         )
     if image.dtype != np.uint8:
         kind = "16 bits a colour" if image.dtype == np.uint16 else f"{image.dtype}"
@@ -91,10 +96,10 @@ def check_mask(mask: Any, image: Image, name: str = "mask") -> NDArray[Any]:
             f"{name} has the shape {labels.shape}, its image {image.shape[:2]}; they "
             "must be of one size"
         )
-    if labels.dtype.kind not in "biuUSO":
+    if labels.dtype.kind not in "biuU":
         raise ImageError(
-            f"{name} has the type {labels.dtype}; it must have a label for each pixel: "
-            "bool, whole numbers or text"
+            f"{name} has the type {labels.dtype}; it must be an array with a label for "
+            "each pixel: bool, whole numbers or str"
         )
     return labels
 
@@ -144,7 +149,14 @@ def read_mask(path: Path | str) -> Mask:
             f"{path} has the shape {mask.shape} and {mask.dtype}; a mask must be black "
             "and white, one channel of 8 bits"
         )
-    return mask if mask.dtype == np.bool_ else mask >= WHITE_FROM
+    if mask.dtype == np.bool_:
+        return mask
+    if 0 < mask.max(initial=0) < WHITE_FROM:
+        raise ImageError(
+            f"{path} is nowhere lighter than {mask.max()} of 255; a mask must be black "
+            "and white. If it is 0 and 1, multiply it by 255"
+        )
+    return mask >= WHITE_FROM
 
 
 def _read(path: Path | str) -> NDArray[Any]:
@@ -152,13 +164,23 @@ def _read(path: Path | str) -> NDArray[Any]:
     if not path.is_file():
         raise ImageError(f"{path} is no file")
     content = path.read_bytes()
-    # Readers of PNG drop the lower eight bits without a word.
-    if content[:8] == PNG and content[PNG_BITS : PNG_BITS + 1] == b"\x10":
-        raise ImageError(f"{path} has 16 bits a colour; save it with 8 bits")
     try:
-        if path.suffix.lower() in (".tif", ".tiff"):
-            return np.asarray(tifffile.imread(io.BytesIO(content)))
+        # Readers drop the lower eight bits without a word, or know no such colours.
+        if _bits(content) > 8:
+            raise ImageError(f"{path} has 16 bits a colour or more; save it with 8")
         return np.asarray(imread(io.BytesIO(content)))
+    except ImageError:
+        raise
     # Readers of formats raise what they like.
     except Exception as error:
         raise ImageError(f"{path} cannot be read as an image: {error}") from error
+
+
+def _bits(content: bytes) -> int:
+    """Bits a colour of a PNG or TIFF file; 8 of others, which have no more."""
+    if content[:8] == PNG:
+        return content[PNG_BITS]
+    if content[:4] in TIFF:
+        with tifffile.TiffFile(io.BytesIO(content)) as file:
+            return int(np.max(file.pages.first.bitspersample))
+    return 8

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -29,8 +30,10 @@ __all__ = [
     "pixel_accuracy",
 ]
 
-# Features of that many pixels, some 25 MB, are in memory at a time.
+# Features are computed for about so many pixels at a time (some 60 MB), but for strips
+# that are this many times as high as their margins: those are computed twice.
 STRIP_PIXELS = 2**18
+STRIP_MARGINS = 8
 
 
 class Strip(NamedTuple):
@@ -68,7 +71,7 @@ class ForestSegmenter(BaseEstimator):  # type: ignore[misc]
         Pixels with this label are not learned from, so that a few strokes of a brush
         make a mask. None: all labels are known.
     random_state : int, RandomState or None, default=None
-        Of the drawing. The forest has its own.
+        Of the drawing, and of the default forest. Another forest has its own.
     verbose : int, default=0
         1: show a progress bar.
 
@@ -136,14 +139,12 @@ class ForestSegmenter(BaseEstimator):  # type: ignore[misc]
             unknown=self.unknown,
             random_state=self.random_state,
         )
-        if len(found := np.unique(labels[drawn])) < 2:
-            raise ImageError(
-                f"the {len(drawn):,} pixels drawn from the masks all have the one "
-                f"class {found[0]!r}; there must be two or more to tell apart"
-            )
+        self._check_drawn(labels, drawn)
         features = clone(self.features) if self.features else PixelFeatures()
         self.features_ = features.fit(images[0])
-        forest = MultinomialForestClassifier() if self.forest is None else self.forest
+        forest = self.forest
+        if forest is None:
+            forest = MultinomialForestClassifier(random_state=self.random_state)
         pixels = self._features_of(images, drawn)
         self.forest_ = clone(forest).fit(pixels, labels[drawn])
         self.classes_ = self.forest_.classes_
@@ -203,8 +204,30 @@ class ForestSegmenter(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         float
+            Of the pixels whose label is known.
         """
-        return pixel_accuracy(check_mask(y, check_image(X)), self.predict(X))
+        truth, told = check_mask(y, check_image(X)), self.predict(X)
+        if self.unknown is None:
+            return pixel_accuracy(truth, told)
+        is_known = truth != self.unknown
+        return pixel_accuracy(truth[is_known], told[is_known])
+
+    def _check_drawn(self, labels: NDArray[Any], drawn: NDArray[np.intp]) -> None:
+        """Refuse a single class, and tell which are missing."""
+        found, present = np.unique(labels[drawn]), np.unique(labels)
+        if len(found) < 2:
+            raise ImageError(
+                f"the {len(drawn):,} pixels drawn from the masks all have the one "
+                f"class {found[0].item()!r}; there must be two or more to tell apart"
+            )
+        missing = set(present.tolist()) - set(found.tolist()) - {self.unknown}
+        if missing:
+            warnings.warn(
+                f"no pixel of {sorted(missing)} is among the {len(drawn):,} that were "
+                "drawn, so none will be told; draw more of them",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _margin(self) -> int:
         """Rows around a pixel that its features depend on."""
@@ -292,7 +315,7 @@ def strips_of(image: Image, margin: int) -> Iterator[Strip]:
     of no concern, or is that of the image.
     """
     height, width = image.shape[:2]
-    n_rows = max(STRIP_PIXELS // width, margin + 1)
+    n_rows = max(STRIP_PIXELS // width, STRIP_MARGINS * margin)
     for start in range(0, height, n_rows):
         stop = min(start + n_rows, height)
         piece = slice(max(start - margin, 0), min(stop + margin, height))
@@ -303,8 +326,8 @@ def _pairs(
     images: Image | Sequence[Image], masks: NDArray[Any] | Sequence[NDArray[Any]]
 ) -> tuple[list[Image], list[NDArray[Any]]]:
     """Check images and their masks, which may be one of each."""
-    if isinstance(images, np.ndarray) and images.ndim <= 3:
-        images, masks = [images], [np.asarray(masks)]
+    if not isinstance(images, list | tuple) and np.ndim(images) <= 3:
+        images, masks = [np.asarray(images)], [np.asarray(masks)]
     if len(images) == 0 or len(images) != len(masks):
         raise ImageError(
             f"there are {len(images)} images and {len(masks)} masks; there must be a "
@@ -341,7 +364,7 @@ def pixel_accuracy(truth: NDArray[Any], told: NDArray[Any]) -> float:
     >>> pixel_accuracy(np.array([[0, 1]]), np.array([[1, 1]]))
     0.5
     """
-    return float(np.mean(np.asarray(truth) == np.asarray(told)))
+    return float(np.mean(_same_shape(truth, told)))
 
 
 def intersection_over_union(
@@ -367,6 +390,17 @@ def intersection_over_union(
     >>> intersection_over_union(np.array([[0, 1, 1]]), np.array([[1, 1, 1]]), 1)
     0.6666666666666666
     """
+    _same_shape(truth, told)
     a, b = np.asarray(truth) == label, np.asarray(told) == label
     either = np.count_nonzero(a | b)
     return float(np.count_nonzero(a & b) / either) if either else float("nan")
+
+
+def _same_shape(truth: NDArray[Any], told: NDArray[Any]) -> NDArray[np.bool_]:
+    """Refuse labels of different shapes; return where they are the same."""
+    truth, told = np.asarray(truth), np.asarray(told)
+    if truth.shape != told.shape:
+        raise ValueError(
+            f"truth has the shape {truth.shape}, told {told.shape}; they must be one"
+        )
+    return np.asarray(truth == told)
