@@ -188,6 +188,8 @@ def heat_map(
     ndarray of shape (height, width) or None
         Probabilities of a building; None if there is no such result.
     """
+    if "heat" not in frame:  # no result so far is of a first draw
+        return None
     own = frame[(frame["dataset"] == dataset) & (frame["forest"] == forest)]
     kept = own["heat"].dropna()
     if kept.empty:
