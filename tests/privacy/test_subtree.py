@@ -165,10 +165,11 @@ def test_three_levels(score):
         ((math.inf, True), 2),
     ],
 )
-def test_draws_follow_the_weights(score, depth):
+@pytest.mark.parametrize("n_rows", [0, 10])
+def test_draws_follow_the_weights(score, depth, n_rows):
     rng = np.random.default_rng(1)
     grid = Grid.of([Numeric(0, 2, is_whole=True), ["a"]]).with_stop(3 - depth)
-    mechanism = SubtreeMechanism(*table(rng, grid, 10, 3), Scoring(0.5, *score))
+    mechanism = SubtreeMechanism(*table(rng, grid, n_rows, 3), Scoring(0.5, *score))
     weights = all_log_weights(mechanism, all_rows(mechanism), depth)
     check_draws(mechanism, depth, weights)
 

@@ -372,23 +372,37 @@ cdef class RegionSubtrees:
         if not 0 <= b < self.r.slot[f + 1] - self.r.slot[f]:
             raise ValueError(f"{b} must be one of its bins")
         b += self.r.slot[f]
-        feature, first = self.r.feature[f], self.r.bin[b]
-        if self.table.p.is_categorical[feature]:
-            return feature, first, first + 1
-        return feature, first, self.r.bin[b + 1] if b + 1 < self.r.slot[f + 1] else first
+        return self.r.feature[f], self.r.bin[b], self.end_of_run(f, b)
+
+    def covered(self, const int64_t[::1] measure not None):
+        """Sum of whole measures of the candidates of each feature that leave no side empty."""
+        cdef Py_ssize_t f, b, i, slot
+        if measure.shape[0] != self.table.p.slot[self.table.p.n_features]:
+            raise ValueError(f"{len(measure)} measures must be of all bins")
+        found = np.zeros(self.table.p.n_features, dtype=np.int64)
+        cdef int64_t[::1] out = found
+        for f in range(self.r.n_features):
+            slot = self.table.p.slot[self.r.feature[f]]
+            for b in range(self.r.slot[f], self.r.slot[f + 1]):
+                for i in range(self.r.bin[b], self.end_of_run(f, b)):
+                    out[self.r.feature[f]] += measure[slot + i]
+        return found
+
+    cdef inline Py_ssize_t end_of_run(self, Py_ssize_t f, Py_ssize_t b) noexcept nogil:
+        """End of the candidates that part the region as that after, or at, an occupied bin."""
+        if self.table.p.is_categorical[self.r.feature[f]]:
+            return self.r.bin[b] + 1
+        return self.r.bin[b + 1] if b + 1 < self.r.slot[f + 1] else self.r.bin[b]
 
     def leaves_a_side_empty(self):
         """Which candidates part the region in the way of the last weight, ndarray of uint8."""
         cdef const Problem* p = &self.table.p
-        cdef Py_ssize_t f, b, i, end
+        cdef Py_ssize_t f, b, i
         found = np.ones(p.slot[p.n_features], dtype=np.uint8)
         cdef uint8_t[::1] out = found
         for f in range(self.r.n_features):
             for b in range(self.r.slot[f], self.r.slot[f + 1]):
-                end = self.r.bin[b] + 1
-                if not p.is_categorical[self.r.feature[f]]:
-                    end = self.r.bin[b + 1] if b + 1 < self.r.slot[f + 1] else self.r.bin[b]
-                for i in range(self.r.bin[b], end):
+                for i in range(self.r.bin[b], self.end_of_run(f, b)):
                     out[p.slot[self.r.feature[f]] + i] = False
         return found
 

@@ -90,7 +90,10 @@ class RandomBits:
 
     def index(self, counts: Sequence[int]) -> int:
         """Draw an index with probability its count over the sum of all."""
-        sums = list(accumulate(counts))
+        return self.place(list(accumulate(counts)))
+
+    def place(self, sums: Sequence[int]) -> int:
+        """Draw an index as `index` does, from the sums of the counts up to each."""
         return bisect_right(sums, self.below(sums[-1]))
 
     def words(self, n: int) -> NDArray[np.uint64]:

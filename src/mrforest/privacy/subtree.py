@@ -17,8 +17,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from functools import cached_property, partial
-from itertools import pairwise
+from functools import cache, cached_property, partial
+from itertools import accumulate, pairwise
 from queue import SimpleQueue
 
 import numpy as np
@@ -102,6 +102,7 @@ class SubtreeMechanism:
         # that make whole numbers of those of all features.
         common = math.lcm(*grid.total.tolist())
         self.scales = [common // total for total in grid.total.tolist()]
+        self.error_of = cache(self.relative_error)
         self.slots = [slice(*pair) for pair in pairwise(grid.slot.tolist())]
         self.kernel = Subtrees(
             codes,
@@ -242,6 +243,8 @@ class SubtreeMechanism:
         self, rows: NDArray[np.int32], depth: int, random: RandomBits
     ) -> Split | Leaf:
         """Draw a subtree of a region."""
+        if len(rows) == 0:
+            return self.draw_blind(depth, random)
         if depth == 0 or self.grid.n_candidates == 0:
             return Leaf(self.draw_label(rows, random))
         feature, code = self.draw_split(rows, depth, random)
@@ -252,6 +255,38 @@ class SubtreeMechanism:
             self.draw(left, depth - 1, random),
             self.draw(right, depth - 1, random),
         )
+
+    def draw_blind(self, depth: int, random: RandomBits) -> Split | Leaf:
+        """Draw a subtree of no rows: all have the same score, only measures count."""
+        if depth == 0 or self.grid.n_candidates == 0:
+            is_labelled = self.scoring.norm is None
+            return Leaf(random.below(self.n_classes) if is_labelled else None)
+        feature = random.place(self.feature_sums)
+        code = random.place(self.code_sums[feature])
+        left, right = (self.draw_blind(depth - 1, random) for _ in range(2))
+        return Split(feature, code, left, right)
+
+    @cached_property
+    def feature_sums(self) -> list[int]:
+        """Base measures of features, made whole numbers, up to each."""
+        return list(accumulate(self.shares_of(self.measures)))
+
+    @cached_property
+    def code_sums(self) -> list[list[int]]:
+        """Base measures of the candidates of each feature, up to each."""
+        measure = self.grid.measure
+        return [np.cumsum(measure[slot]).tolist() for slot in self.slots]
+
+    @cached_property
+    def measures(self) -> NDArray[np.int64]:
+        """Sum of the base measures of each feature."""
+        return np.array([sums[-1] for sums in self.code_sums], dtype=np.int64)
+
+    def shares_of(self, measures: NDArray[np.int64]) -> list[int]:
+        """Make measures of features, each over its total, comparable whole numbers."""
+        return [
+            n * scale for n, scale in zip(measures.tolist(), self.scales, strict=True)
+        ]
 
     def draw_split(
         self, rows: NDArray[np.int32], depth: int, random: RandomBits
@@ -288,11 +323,10 @@ class SubtreeMechanism:
 
     def draw_empty(self, region: RegionSubtrees, random: RandomBits) -> tuple[int, int]:
         """Draw one of the splits that leave a side empty, by their base measure."""
-        measure = self.grid.measure * region.leaves_a_side_empty()
-        of_feature = np.add.reduceat(measure, self.grid.slot[:-1]).tolist()
-        shares = [n * scale for n, scale in zip(of_feature, self.scales, strict=True)]
-        feature = random.index(shares)
-        measures = measure[self.slots[feature]]
+        left_over = self.measures - region.covered(self.grid.measure)
+        feature = random.index(self.shares_of(left_over))
+        slot = self.slots[feature]
+        measures = self.grid.measure[slot] * region.leaves_a_side_empty()[slot]
         return feature, random.index(measures.tolist())
 
     def settle(
@@ -307,14 +341,14 @@ class SubtreeMechanism:
 
         `choose` is the compiled `exact.index_by_floats`.
         """
-        uniform = Uniform(random)
-        error = self.relative_error(depth)
-        if error <= 0.125:
-            k, _ = uniform.interval(53)
-            chosen = choose(math.ldexp(k, -53), margin(n, error))
-            if chosen >= 0:
-                return chosen
-        return index_by_refining(refine, n, uniform)
+        error = self.error_of(depth)
+        if error > 0.125:
+            return index_by_refining(refine, n, Uniform(random))
+        k = random.bits(53)
+        chosen = choose(k * 2.0**-53, margin(n, error))
+        if chosen >= 0:
+            return chosen
+        return index_by_refining(refine, n, Uniform(random, k, 53))
 
     def draw_label(self, rows: NDArray[np.int32], random: RandomBits) -> int | None:
         """Draw the label of a leaf, if labels are drawn."""

@@ -155,6 +155,8 @@ class TreeMechanism:
         return Split(tree.feature, tree.code, left, right)
 
     def _part(self, split: Split, rows: Rows) -> tuple[Rows, Rows]:
+        if len(rows) == 0:  # most regions of a deep tree
+            return rows, rows
         return self.blocks[0].part(rows, split.feature, split.code)
 
     def _draw_leaf(self, rows: Rows, random: RandomBits) -> Leaf:
