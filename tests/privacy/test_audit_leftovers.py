@@ -23,6 +23,8 @@ from tests.privacy.standin import PrivateTree
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 3)), np.repeat([0, 1], [25, 35])
+# More rows than a column has cells: no code of a split is the number of rows by chance.
+MANY_X, MANY_Y = RNG.normal(size=(100, 3)), np.repeat([0, 1], [40, 60])
 
 
 class NoisyMeans(ClassifierMixin, BaseEstimator):
@@ -285,8 +287,10 @@ def test_what_the_table_says(attribute, path, why):
 
 
 def test_a_sound_object_is_clean():
-    tree = PrivateTree(bounds=[(-5.0, 5.0)] * 3, classes=[0, 1], depth=2).fit(X, Y)
-    found = audit.leftovers(tree, X, Y)
+    tree = PrivateTree(bounds=[(-5.0, 5.0)] * 3, classes=[0, 1], depth=2).fit(
+        MANY_X, MANY_Y
+    )
+    found = audit.leftovers(tree, MANY_X, MANY_Y)
     assert found.clean
     assert str(found) == "nothing found that was not paid for"
     assert audit.leftovers(NoisyMeans().fit(X, Y), X, Y).clean
@@ -334,13 +338,15 @@ def test_a_fit_that_fails_on_the_other_table_hides_nothing():
 
 def test_parameters_are_public():
     """Bounds that happen to be values of the table; a number of trees that is n."""
-    bounds = [(low, high) for low, high in zip(X.min(0), X.max(0), strict=True)]
-    tree = PrivateTree(bounds=bounds, classes=[0, 1]).fit(X, Y)
+    bounds = [
+        (low, high) for low, high in zip(MANY_X.min(0), MANY_X.max(0), strict=True)
+    ]
+    tree = PrivateTree(bounds=bounds, classes=[0, 1]).fit(MANY_X, MANY_Y)
     tree.limits_ = np.array(bounds)
-    tree.set_params(spent=60.0)
-    assert audit.leftovers(tree, X, Y).clean
-    tree.limits_ = np.sort(X, axis=0)[1]
-    assert paths(audit.leftovers(tree, X, Y)) == ["limits_"]
+    tree.set_params(spent=100.0)
+    assert audit.leftovers(tree, MANY_X, MANY_Y).clean
+    tree.limits_ = np.sort(MANY_X, axis=0)[1]
+    assert paths(audit.leftovers(tree, MANY_X, MANY_Y)) == ["limits_"]
 
 
 def test_whole_and_short_numbers_are_no_findings():
