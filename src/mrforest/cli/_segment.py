@@ -16,6 +16,7 @@ from mrforest import __version__
 from mrforest.cli._options import output_path, png_path, read_n_jobs
 from mrforest.cli._reproduce import end
 from mrforest.experiments import protocol, whole_file
+from mrforest.experiments._panels import HEAT
 from mrforest.experiments.segmentation import (
     ForestSegmenter,
     ImageError,
@@ -250,7 +251,7 @@ def _coloured(heat: NDArray[np.float64]) -> NDArray[np.uint8]:
     """Turn probabilities into colours, black over red to yellow."""
     import matplotlib as mpl
 
-    return np.asarray(mpl.colormaps["magma"](heat, bytes=True)[..., :3])
+    return np.asarray(mpl.colormaps[HEAT](heat, bytes=True)[..., :3])
 
 
 def _save(picture: NDArray[np.uint8], path: Path) -> None:

@@ -16,6 +16,7 @@ from mrforest.experiments.report.plots import COLOURS, axis, style_of
 
 __all__ = ["EXPERIMENT", "section"]
 
+# As in `mrforest.experiments.segmentation.experiment`, which needs scikit-image
 EXPERIMENT = "segmentation"
 # Colours tell forests apart, symbols images.
 SYMBOLS = ("circle", "square", "diamond")

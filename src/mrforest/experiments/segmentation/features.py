@@ -232,18 +232,12 @@ def haralick(
     levels = (grey.astype(np.uint16) * n_levels // 256).astype(np.uint8)
     levels = np.pad(levels, window // 2, mode="reflect")
     # From the left pixel of a pair to the right one, or downwards
-    offsets = np.rint(distance * np.column_stack([np.sin(ANGLES), np.cos(ANGLES)]))
+    steps = distance * np.column_stack([np.sin(ANGLES), np.cos(ANGLES)])
+    offsets = np.rint(steps).astype(np.int32)
     features = np.zeros((*grey.shape, len(HARALICK)))
     parts = np.array_split(np.arange(len(grey)), effective_n_jobs(n_jobs))
     Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(texture)(
-            levels,
-            n_levels,
-            window,
-            offsets.astype(np.int32),
-            rows.start,
-            features[rows],
-        )
+        delayed(texture)(levels, n_levels, window, offsets, rows.start, features[rows])
         for rows in (slice(part[0], part[-1] + 1) for part in parts if len(part))
     )
     return features

@@ -13,7 +13,9 @@ from matplotlib.figure import Figure
 from mrforest.experiments._panels import (
     BLACK,
     BLUE,
+    HEAT,
     ORANGE,
+    PALE,
     VERMILION,
     panels,
     present,
@@ -29,8 +31,6 @@ from mrforest.experiments.segmentation.experiment import (
 __all__ = ["draw", "draw_maps"]
 
 COLOURS = (BLUE, ORANGE, VERMILION)
-PALE = "#e4e4e4"
-HEAT = "magma"
 
 
 def draw(frame: pd.DataFrame) -> Figure:
@@ -132,7 +132,7 @@ def draw_maps(frame: pd.DataFrame, dataset: str) -> Figure:
     for panel in axes:
         panel.set_axis_off()
     axes[0].imshow(image)
-    axes[0].set_title(f"{dataset}", fontsize="small")
+    axes[0].set_title(dataset, fontsize="small")
     axes[1].imshow(mask, cmap=HEAT, vmin=0, vmax=1)
     axes[1].set_title("truth", fontsize="small")
     drawn = None

@@ -30,8 +30,8 @@ __all__ = [
     "pixel_accuracy",
 ]
 
-# Features are computed for about so many pixels at a time (some 60 MB), but for strips
-# that are this many times as high as their margins: those are computed twice.
+# Features are computed for about so many pixels at a time; for more, if a strip would
+# not be this many times as high as its margins, which are computed twice.
 STRIP_PIXELS = 2**18
 STRIP_MARGINS = 8
 
