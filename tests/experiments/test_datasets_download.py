@@ -174,6 +174,15 @@ def test_a_download_that_stays_truncated_leaves_nothing(server, fetch):
         (b"\xff\xfe", "can't decode"),
         (gzip.compress(CONTENT)[:-9], "ended before"),
     ],
+    ids=[
+        "a row short",
+        "a changed cell",
+        "html",
+        "empty",
+        "no number",
+        "no text",
+        "cut gzip",
+    ],
 )
 def test_wrong_content_leaves_nothing(server, fetch, content, reason):
     is_refused(fetch, delimited(server.address("/shapes", content)), reason)
