@@ -77,6 +77,21 @@ def test_many_reads_are_one_read(lengths):
     assert parts == ChaCha20(ONE_KEY, ZERO_NONCE).read(sum(lengths))
 
 
+@given(limits=st.lists(st.integers(1, 2**63)))
+def test_numbers_below_a_limit(limits):
+    """Bit for bit: the highest bits of as many bytes as they need, or of the next."""
+    stream, bytes_ = ChaCha20(ONE_KEY, ZERO_NONCE), ChaCha20(ONE_KEY, ZERO_NONCE)
+    for limit in limits:
+        n_bits = (limit - 1).bit_length()
+        n_bytes = -(-n_bits // 8)
+        expected = limit
+        while expected >= limit:
+            number = int.from_bytes(bytes_.read(n_bytes), "little")
+            expected = number >> (8 * n_bytes - n_bits)
+        assert stream.below(limit) == expected
+    assert stream.read(9) == bytes_.read(9)
+
+
 def test_the_counter_does_not_wrap():
     stream = ChaCha20(ZERO_KEY, ZERO_NONCE, counter=LAST_BLOCK)
     whole = ChaCha20(ZERO_KEY, ZERO_NONCE, counter=LAST_BLOCK).read(64)
@@ -104,5 +119,8 @@ def test_bad_arguments():
         ChaCha20(ZERO_KEY, ZERO_NONCE, counter=2**32)
     with pytest.raises(ValueError, match="n_bytes=-1"):
         ChaCha20(ZERO_KEY, ZERO_NONCE).read(-1)
+    for n in (0, 2**63 + 1):
+        with pytest.raises(ValueError, match=f"n={n} must be in"):
+            ChaCha20(ZERO_KEY, ZERO_NONCE).below(n)
     with pytest.raises(TypeError):
         ChaCha20("0" * 32, ZERO_NONCE)

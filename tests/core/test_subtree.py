@@ -21,6 +21,7 @@ def arguments(**changes):
         "ones": POWERS,
         "tens": POWERS,
         "hundreds": POWERS,
+        "negligible": 2**30,
         "norm": 0.0,
         "squares": False,
         "scale_bits": 16,
@@ -51,6 +52,8 @@ def arguments(**changes):
         ({"measure": np.array([1, 1, 1, 1, np.nan])}, "measure=.* must be finite"),
         ({"tens": np.ones(10)}, "tables of 1024, 10 and 1024 powers must"),
         ({"hundreds": np.ones(0)}, "tables of 1024, 1024 and 0 powers must"),
+        ({"negligible": 0}, "enough for 0 < negligible=0 steps"),
+        ({"negligible": 2**30 + 1}, "enough for 0 < negligible=1073741825 steps"),
     ],
 )
 def test_tables_that_are_refused(changes, message):

@@ -374,3 +374,17 @@ def test_a_grid_without_candidates_has_a_leaf():
     tree = mechanism.draw(rows, 2, RandomBits.seeded(0))
     odds = math.exp([1.0, 3.0][tree.label]) / (math.e + math.exp(3))
     assert math.exp(mechanism.log_probability(tree, rows, 2)) == pytest.approx(odds)
+
+
+def test_what_could_matter_is_not_left_out():
+    """Of many levels, mantissas may differ by more than floats can leave out."""
+    grid = Grid.of([Numeric(0, 1)] * 2).with_stop(10**6)
+    mechanism = SubtreeMechanism(
+        *table(np.random.default_rng(0), grid, 5, 200), Scoring(0.5, None)
+    )
+    spreads = [mechanism.log_spread(depth) for depth in range(6)]
+    assert spreads == sorted(spreads)
+    assert spreads[0] == pytest.approx(math.log(200))
+    assert spreads[3] < 318 < spreads[4]
+    assert mechanism.relative_error(3) < 1e-9
+    assert mechanism.relative_error(4) == math.inf

@@ -95,6 +95,7 @@ class Subtrees:
         ones: NDArray[np.float64],
         tens: NDArray[np.float64],
         hundreds: NDArray[np.float64],
+        negligible: int,
         norm: float,
         squares: bool,
         scale_bits: int,
@@ -340,6 +341,7 @@ def value_decrease(
 class ChaCha20:
     def __init__(self, key: bytes, nonce: bytes, *, counter: int = 0) -> None: ...
     def read(self, n_bytes: int) -> bytes: ...
+    def below(self, n: int) -> int: ...
 
 # ---- texture of images -------------------------------------------------------------
 

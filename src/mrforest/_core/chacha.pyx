@@ -73,26 +73,53 @@ cdef class ChaCha20:
         if n_bytes < 0:
             raise ValueError(f"n_bytes={n_bytes} must not be negative")
         cdef bytes out = PyBytes_FromStringAndSize(NULL, n_bytes)
-        cdef uint8_t* place = <uint8_t*> PyBytes_AS_STRING(out)
-        cdef Py_ssize_t n
         # Two threads must not be given the same bytes.
         with cython.critical_section(self):
-            if n_bytes > self.n_left and (
-                <uint64_t> (n_bytes - self.n_left - 1) // CHACHA20_BLOCK >= self.n_blocks_left
-            ):
-                raise OverflowError(
-                    f"n_bytes={n_bytes}: the key stream has "
-                    f"{self.n_left + CHACHA20_BLOCK * self.n_blocks_left} bytes left; take a new "
-                    "key or nonce")
-            while n_bytes > 0:
-                if self.n_left == 0:
-                    chacha20_block(self.state, self.block)
-                    self.state[12] += 1
-                    self.n_blocks_left -= 1
-                    self.n_left = CHACHA20_BLOCK
-                n = min(n_bytes, self.n_left)
-                memcpy(place, self.block + (CHACHA20_BLOCK - self.n_left), n)
-                self.n_left -= n
-                place += n
-                n_bytes -= n
+            self.fill(<uint8_t*> PyBytes_AS_STRING(out), n_bytes)
         return out
+
+    def below(self, uint64_t n):
+        """Draw a whole number, uniform in [0, n), 1 <= n <= 2**63.
+
+        From the last bits of as many bytes, the first one the lowest, as its bits need; again if it
+        is too high.
+        """
+        cdef uint8_t place[8]
+        cdef uint64_t drawn
+        cdef int i, n_bits = 0, n_bytes
+        if not 1 <= n <= <uint64_t> 1 << 63:
+            raise ValueError(f"n={n} must be in [1, 2**63]")
+        while n_bits < 63 and n - 1 >= <uint64_t> 1 << n_bits:
+            n_bits += 1
+        n_bytes = (n_bits + 7) // 8
+        with cython.critical_section(self):
+            while True:
+                self.fill(place, n_bytes)
+                drawn = 0
+                for i in range(n_bytes):
+                    drawn |= <uint64_t> place[i] << (8 * i)
+                drawn >>= 8 * n_bytes - n_bits
+                if drawn < n:
+                    return drawn
+
+    cdef int fill(self, uint8_t* place, Py_ssize_t n_bytes) except -1:
+        cdef Py_ssize_t n
+        if n_bytes > self.n_left and (
+            <uint64_t> (n_bytes - self.n_left - 1) // CHACHA20_BLOCK >= self.n_blocks_left
+        ):
+            raise OverflowError(
+                f"n_bytes={n_bytes}: the key stream has "
+                f"{self.n_left + CHACHA20_BLOCK * self.n_blocks_left} bytes left; take a new "
+                "key or nonce")
+        while n_bytes > 0:
+            if self.n_left == 0:
+                chacha20_block(self.state, self.block)
+                self.state[12] += 1
+                self.n_blocks_left -= 1
+                self.n_left = CHACHA20_BLOCK
+            n = min(n_bytes, self.n_left)
+            memcpy(place, self.block + (CHACHA20_BLOCK - self.n_left), n)
+            self.n_left -= n
+            place += n
+            n_bytes -= n
+        return 0

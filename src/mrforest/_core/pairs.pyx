@@ -19,7 +19,7 @@ from libc.string cimport memset
 
 from mrforest._core.joint cimport group_of, put, sides_of
 from mrforest._core.region cimport MOST_BINS, OUT_OF_MEMORY, adds_up
-from mrforest._core.weight cimport LANES, add, both, power, weigh_leaves
+from mrforest._core.weight cimport LANES, add, both, power, weigh_four
 
 
 cdef void free_work(Work* work) noexcept nogil:
@@ -74,20 +74,23 @@ cdef inline void add_all(
     const Problem* p, const double* measure, Py_ssize_t n, const Leaves* a, const Leaves* b,
     Weight* total
 ) noexcept nogil:
-    """Add products of leaves; none has to wait for the one before."""
+    """Add products of leaves; none has to wait for the one before, and most are nothing beside the
+    highest."""
     cdef Py_ssize_t i
-    cdef int64_t exponent, highest = total.exponent
+    cdef int64_t exponent[LANES]
+    cdef int64_t highest = total.exponent
     cdef double sum = 0
     for i in range(n):
-        exponent = a.exponent[i] + b.exponent[i] if measure[i] > 0 else 0
-        highest = max(highest, exponent)
+        exponent[i] = a.exponent[i] + b.exponent[i] if measure[i] > 0 else -1
+    for i in range(n):
+        highest = max(highest, exponent[i])
     if total.exponent < highest:
         total.mantissa *= power(p, highest - total.exponent)
         total.exponent = highest
     for i in range(n):
-        if measure[i] > 0:
+        if highest - exponent[i] < p.negligible and measure[i] > 0:
             sum += (measure[i] * (a.mantissa[i] * b.mantissa[i])
-                    * power(p, highest - (a.exponent[i] + b.exponent[i])))
+                    * power(p, highest - exponent[i]))
     total.mantissa += sum
 
 
@@ -96,31 +99,12 @@ cdef void weigh_pairs(
     Py_ssize_t n, Weight* near, Weight* far, Weight* first, Weight* second
 ) noexcept nogil:
     """Add the pairs of a way of feature f, of this measure, and some ways from f on."""
-    cdef Py_ssize_t C = r.n_classes, W = r.way_slot[r.n_features], i, k
-    cdef const int32_t* counts
-    cdef const int32_t* sides
-    cdef int32_t* cells
-    cdef int32_t side
+    cdef Py_ssize_t i, W = r.way_slot[r.n_features]
     cdef const Leaves* nn = &work.leaves[0]
     cdef const Leaves* nf = &work.leaves[1]
     cdef const Leaves* fn = &work.leaves[2]
     cdef const Leaves* ff = &work.leaves[3]
-    weigh_leaves(p, r, work.near + w, W, n, &work.leaves[0])
-    for k in range(C):
-        cells, counts, side = work.cells + k * LANES, work.near + k * W + w, work.side[k]
-        for i in range(n):
-            cells[i] = side - counts[i]
-    weigh_leaves(p, r, work.cells, LANES, n, &work.leaves[1])
-    for k in range(C):
-        cells, counts, sides = work.cells + k * LANES, work.near + k * W + w, r.sides + k * W + w
-        for i in range(n):
-            cells[i] = sides[i] - counts[i]
-    weigh_leaves(p, r, work.cells, LANES, n, &work.leaves[2])
-    for k in range(C):
-        cells, side = work.cells + k * LANES, r.whole[k] - work.side[k]
-        for i in range(n):
-            cells[i] = side - cells[i]
-    weigh_leaves(p, r, work.cells, LANES, n, &work.leaves[3])
+    weigh_four(p, r, work.near + w, r.sides + w, W, work.side, n, work.cells, work.leaves)
     add_all(p, r.way_measure + w, n, nn, nf, near)
     add_all(p, r.way_measure + w, n, fn, ff, far)
     # Two ways of f are met once in either order.

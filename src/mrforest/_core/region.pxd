@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Regions of a table on a public grid; see subtree.pyx."""
 
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 cdef enum:
     OUT_OF_MEMORY = -1
@@ -20,8 +20,8 @@ cdef struct Problem:
     int scale_bits              # a norm is a multiple of 2^-scale_bits
     const double* ones          # exp(-unit * i), i < DIGIT
     const double* tens          # exp(-unit * DIGIT * i), i < DIGIT
-    const double* hundreds      # exp(-unit * DIGIT^2 * i), i < n_hundreds; 0 beyond
-    Py_ssize_t n_hundreds
+    const double* hundreds      # exp(-unit * DIGIT^2 * i)
+    int64_t negligible          # steps from which a power is taken for 0; not beyond the tables
 
 
 cdef struct Region:

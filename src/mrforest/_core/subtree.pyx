@@ -36,8 +36,9 @@ cdef class Subtrees:
     measure : ndarray of shape (n_bins,), dtype=float64
         w of the cut after each bin, or of the category.
     ones, tens, hundreds : ndarray of float64
-        Powers exp(-unit s i), s = 1, 2^10 and 2^20; of the last as many as are above 0, or as
-        the scores of all points need.
+        Powers exp(-unit s i), s = 1, 2^10 and 2^20.
+    negligible : int
+        From so many steps on a power is taken for 0; the tables reach as far.
     norm : float
         Of class counts; 0: labels are drawn.
     squares : bool
@@ -53,12 +54,13 @@ cdef class Subtrees:
     cdef const double[::1] ones, tens, hundreds, measure
 
     def __cinit__(self, codes, y, Py_ssize_t n_classes, slot, is_categorical, measure, ones,
-                  tens, hundreds, double norm, bint squares, int scale_bits):
+                  tens, hundreds, int64_t negligible, double norm, bint squares, int scale_bits):
         check_table(codes, y, n_classes, slot, is_categorical, measure)
-        if not (len(ones) == len(tens) == DIGIT and len(hundreds) > 0):
+        if not (len(ones) == len(tens) == DIGIT
+                and 0 < negligible <= len(hundreds) * DIGIT * DIGIT):
             raise ValueError(
                 f"tables of {len(ones)}, {len(tens)} and {len(hundreds)} powers must have "
-                f"{DIGIT}, {DIGIT} and at least one"
+                f"{DIGIT}, {DIGIT} and enough for 0 < negligible={negligible} steps"
             )
         self.codes = codes
         self.y = y
@@ -76,7 +78,7 @@ cdef class Subtrees:
         self.p.ones = &self.ones[0]
         self.p.tens = &self.tens[0]
         self.p.hundreds = &self.hundreds[0]
-        self.p.n_hundreds = self.hundreds.shape[0]
+        self.p.negligible = negligible
         self.p.norm = norm
         self.p.squares = squares
         self.p.scale_bits = scale_bits

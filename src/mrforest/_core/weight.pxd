@@ -24,11 +24,11 @@ cdef struct Leaves:
 cdef inline double power(const Problem* p, int64_t steps) noexcept nogil:
     """exp(-unit * steps); steps >= 0."""
     cdef Py_ssize_t hundreds
+    if steps >= p.negligible:
+        return 0.0
     if steps < DIGIT:  # the other two digits are 0, and their powers 1
         return p.ones[steps]
     hundreds = steps >> (2 * DIGIT_BITS)
-    if hundreds >= p.n_hundreds:
-        return 0.0
     return (p.ones[steps & (DIGIT - 1)] * p.tens[(steps >> DIGIT_BITS) & (DIGIT - 1)]
             * p.hundreds[hundreds])
 
@@ -51,8 +51,8 @@ cdef inline void add(
     const Problem* p, Weight* total, double measure, Weight term
 ) noexcept nogil:
     """Add w times a weight to a sum."""
-    # Else the exponent of what cannot be drawn might push all others out of range.
-    if measure == 0:
+    # What cannot be drawn must not push all others out of range by its exponent.
+    if measure == 0 or total.exponent - term.exponent >= p.negligible:
         return
     term.mantissa *= measure
     if term.exponent <= total.exponent:
@@ -84,3 +84,6 @@ cdef void weigh_leaves(
     const Problem* p, const Region* r, const int32_t* cells, Py_ssize_t stride, Py_ssize_t n,
     Leaves* out) noexcept nogil
 cdef Weight weigh_leaf(const Problem* p, const Region* r, const int32_t* cell) noexcept nogil
+cdef void weigh_four(
+    const Problem* p, const Region* r, const int32_t* near, const int32_t* sides, Py_ssize_t stride,
+    const int32_t* side, Py_ssize_t n, int32_t* cells, Leaves* out) noexcept nogil

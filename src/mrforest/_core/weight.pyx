@@ -8,14 +8,22 @@ The cells of n leaves are a row of n counts for each class that is in the region
     squares     the same two, with what a label k is worth, or the best one, from moments
 """
 
-from libc.math cimport INFINITY, sqrt
-from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
+
+cdef extern from "norms.h" nogil:
+    double mrforest_raised(double x, double norm)
+    void mrforest_norms(
+        double norm, int scale_bits, Py_ssize_t n_classes, const int32_t* counts,
+        Py_ssize_t stride, Py_ssize_t n, double* total, int64_t* out)
+    void mrforest_norms_of_pairs(
+        double norm, int scale_bits, Py_ssize_t n_classes, const int32_t* near,
+        const int32_t* sides, Py_ssize_t stride, const int32_t* side, const int32_t* whole,
+        Py_ssize_t n, int64_t* nn, int64_t* nf, int64_t* fn, int64_t* ff)
 
 cdef enum:
-    THIRD = 0x55555556          # 2^32 / 3
-    MANY_POINTS = 1 << 26
-    CUBE_ROOT = 0x2A9F7893      # upper half of what makes a third of the bits of x a guess
+    MANY_POINTS = 1 << 26       # of which norms.h may be off by more than 1
 
 
 cdef void weigh_leaves(
@@ -29,6 +37,41 @@ cdef void weigh_leaves(
         by_labels(p, r, cells, stride, n, out)
     else:
         by_norms(p, r, cells, stride, n, out)
+
+
+cdef void weigh_four(
+    const Problem* p, const Region* r, const int32_t* near, const int32_t* sides, Py_ssize_t stride,
+    const int32_t* side, Py_ssize_t n, int32_t* cells, Leaves* out
+) noexcept nogil:
+    """Z(A, 0) of the four leaves of up to LANES pairs of ways: nn, nf, fn and ff of pairs.pyx.
+
+    near, sides: points of nn, and of nn and fn, of each pair; side: of nn and nf, of all; cells:
+    room for LANES counts of each class.
+    """
+    cdef Py_ssize_t i, k, q
+    cdef int32_t rest
+    if not p.squares and 0 < p.norm < INFINITY and r.n < MANY_POINTS:
+        mrforest_norms_of_pairs(
+            p.norm, p.scale_bits, r.n_classes, near, sides, stride, side, r.whole, n,
+            out[0].exponent, out[1].exponent, out[2].exponent, out[3].exponent)
+        for q in range(4):
+            for i in range(n):
+                out[q].mantissa[i] = 1
+        return
+    weigh_leaves(p, r, near, stride, n, &out[0])
+    for k in range(r.n_classes):
+        for i in range(n):
+            cells[k * LANES + i] = side[k] - near[k * stride + i]
+    weigh_leaves(p, r, cells, LANES, n, &out[1])
+    for k in range(r.n_classes):
+        for i in range(n):
+            cells[k * LANES + i] = sides[k * stride + i] - near[k * stride + i]
+    weigh_leaves(p, r, cells, LANES, n, &out[2])
+    for k in range(r.n_classes):
+        rest = r.whole[k] - side[k]
+        for i in range(n):
+            cells[k * LANES + i] = rest - cells[k * LANES + i]
+    weigh_leaves(p, r, cells, LANES, n, &out[3])
 
 
 cdef Weight weigh_leaf(const Problem* p, const Region* r, const int32_t* cell) noexcept nogil:
@@ -110,11 +153,8 @@ cdef void by_norms(
     Leaves* out
 ) noexcept nogil:
     """See `mrforest.privacy.sensitivity.norm`, of which each step is here."""
-    cdef Py_ssize_t i, k
-    cdef double scale = 1 << p.scale_bits
-    cdef double x
+    cdef Py_ssize_t i
     cdef double total[LANES]
-    cdef double found[LANES]
     cdef int32_t highest[LANES]
     for i in range(n):
         out.mantissa[i] = 1
@@ -123,105 +163,11 @@ cdef void by_norms(
         for i in range(n):
             out.exponent[i] = <int64_t> highest[i] << p.scale_bits
         return
-    for i in range(n):
-        total[i] = 0
     # In the order of the classes: those that are not there would add 0.
-    for k in range(r.n_classes):
-        if p.norm == 3:
-            for i in range(n):
-                x = scale * cells[k * stride + i]
-                total[i] += x * x * x
-        elif p.norm == 2:
-            for i in range(n):
-                x = scale * cells[k * stride + i]
-                total[i] += x * x
-        else:
-            for i in range(n):
-                x = scale * cells[k * stride + i]
-                total[i] += x * sqrt(x)
-    if p.norm == 2:
-        square_roots(total, n, found)
-    elif p.norm == 3:
-        cube_roots(total, n, found)
-    else:
-        roots_of_root_cubes(total, n, found)
+    mrforest_norms(p.norm, p.scale_bits, r.n_classes, cells, stride, n, total, out.exponent)
     if r.n >= MANY_POINTS:
         for i in range(n):
-            while raised(found[i], p.norm) > total[i]:
-                found[i] -= 1
-            while raised(found[i] + 1, p.norm) <= total[i]:
-                found[i] += 1
-    for i in range(n):
-        out.exponent[i] = <int64_t> found[i]
-
-
-cdef inline double raised(double x, double norm) noexcept nogil:
-    if norm == 3:
-        return x * x * x
-    return x * x if norm == 2 else x * sqrt(x)
-
-
-# The largest whole numbers whose powers are at most these, if points are not many: then a root is
-# below 2^42, and the guess, which is right to 1 in 2^46, is off by less than 1.
-
-cdef inline double about_floor(double x) noexcept nogil:
-    """The largest whole number below 0 <= x < 2^51, or the next one if x is not far from that.
-
-    Seldom wrong, so that what asks for it is foreseen; and right for whole numbers.
-    """
-    # Numbers of this size have no digits behind the point.
-    return (x - 0.499 + <double> (3LL << 51)) - <double> (3LL << 51)
-
-
-cdef inline double one_if(bint condition) noexcept nogil:
-    return 1.0 if condition else 0.0
-
-
-cdef void square_roots(const double* x, Py_ssize_t n, double* out) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef double found
-    for i in range(n):
-        found = about_floor(sqrt(x[i]))
-        out[i] = found - one_if(found * found > x[i])
-
-
-cdef void guess_cube_roots(const double* x, Py_ssize_t n, double* out) noexcept nogil:
-    """Cube roots, right to a share of 7 10^-15; of 0, some number below 1."""
-    cdef Py_ssize_t i
-    cdef uint64_t bits[LANES]
-    cdef double root, cube
-    for i in range(n):
-        out[i] = x[i] if x[i] > 1 else 1.0
-    memcpy(bits, out, n * sizeof(double))
-    # A third of the exponent: right to 3.3 %. Halley's step triples the digits.
-    for i in range(n):
-        bits[i] = (((bits[i] >> 32) * <uint64_t> THIRD >> 32) + <uint64_t> CUBE_ROOT) << 32
-    memcpy(out, bits, n * sizeof(double))
-    for i in range(n):
-        root = out[i]
-        cube = root * root * root
-        root *= (cube + 2 * x[i]) / (2 * cube + x[i])
-        cube = root * root * root
-        out[i] = root * ((cube + 2 * x[i]) / (2 * cube + x[i]))
-
-
-cdef void cube_roots(const double* x, Py_ssize_t n, double* out) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef double found, more
-    guess_cube_roots(x, n, out)
-    for i in range(n):
-        found = about_floor(out[i])
-        found -= one_if(found * found * found > x[i])
-        more = found + 1
-        out[i] = found + one_if(more * more * more <= x[i])
-
-
-cdef void roots_of_root_cubes(const double* x, Py_ssize_t n, double* out) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef double found, more
-    guess_cube_roots(x, n, out)
-    for i in range(n):
-        found = about_floor(out[i] * out[i])
-        found -= one_if(found * sqrt(found) > x[i])
-        more = found + 1
-        out[i] = found + one_if(more * sqrt(more) <= x[i])
+            while mrforest_raised(<double> out.exponent[i], p.norm) > total[i]:
+                out.exponent[i] -= 1
+            while mrforest_raised(<double> (out.exponent[i] + 1), p.norm) <= total[i]:
+                out.exponent[i] += 1

@@ -23,6 +23,8 @@ from sklearn.utils import (
 )
 from sklearn.utils.validation import validate_data
 
+from mrforest import _core
+
 MAX_CATEGORIES = 65_535  # binning codes them in 16 bits, beside the missing bin
 
 _CATEGORICAL = (nw.Categorical, nw.Enum)  # the latter also for ordered ones of pandas
@@ -375,6 +377,13 @@ def _factorize(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         index = {value: i for i, value in enumerate(distinct)}
         codes = np.array([index.get(value, -1) for value in values], dtype=np.intp)
         return codes, np.fromiter(index, dtype=object, count=len(index))
+    if values.dtype == np.float64:
+        found, n_found = _core.distinct_values(np.ascontiguousarray(values[:, None]))
+        if n_found[0] <= found.shape[1]:  # few: nothing has to be sorted
+            few = found[0, : n_found[0]]
+            assert_all_finite(few, input_name="X")
+            codes = np.searchsorted(few, values)
+            return np.where(np.isnan(values), -1, codes), few
     values, codes = np.unique(values, return_inverse=True)
     if values.dtype.kind == "f":
         # np.unique puts NaN last, and only once.

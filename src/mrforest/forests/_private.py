@@ -55,7 +55,7 @@ from mrforest.privacy.plan import (
 from mrforest.privacy.public import Columns, PrivacyLeakWarning
 from mrforest.privacy.randomness import RandomBits
 from mrforest.privacy.sensitivity import check_norm
-from mrforest.privacy.subtree import Leaf, Split
+from mrforest.privacy.subtree import Tree
 from mrforest.privacy.tree import Coded, TreeMechanism
 
 MOST_ROWS = 2**31 - 1
@@ -88,7 +88,7 @@ class BasePrivateForest(FittedForest):
     # Fitted; all of it is public or paid for.
     _columns: Columns
     _plan: Plan
-    _trees: tuple[tuple[NDArray[np.intp], Split | Leaf], ...]  # columns, and the tree
+    _trees: tuple[tuple[NDArray[np.intp], Tree], ...]  # columns, and the tree
     ledger_: Ledger
     epsilon_: float
     delta_: float
@@ -303,7 +303,7 @@ class BasePrivateForest(FittedForest):
 
     def _draw_trees(
         self, rows: Coded, seed: int | None
-    ) -> tuple[tuple[NDArray[np.intp], Split | Leaf], ...]:
+    ) -> tuple[tuple[NDArray[np.intp], Tree], ...]:
         n_trees = self._plan.n_trees
         # Threads over trees, or over the features of a single one.
         n_inner = self.n_jobs if n_trees == 1 else 1
@@ -324,7 +324,7 @@ class BasePrivateForest(FittedForest):
         random: RandomBits,
         n_jobs: int | None,
         step: Callable[[], None],
-    ) -> tuple[NDArray[np.intp], Split | Leaf]:
+    ) -> tuple[NDArray[np.intp], Tree]:
         columns = draw_columns(self.n_features_in_, self._plan.n_features, random)
         mechanism = TreeMechanism(
             rows.only(columns), self._plan, self._norm(), n_jobs=n_jobs

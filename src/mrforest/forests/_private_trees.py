@@ -10,7 +10,7 @@ from mrforest import _core
 from mrforest.forests._flat import EQUALITY, MISSING_LEFT
 from mrforest.privacy.grid import Grid
 from mrforest.privacy.randomness import RandomBits
-from mrforest.privacy.subtree import Leaf, Split
+from mrforest.privacy.subtree import Leaf, Split, Tree
 
 
 def draw_columns(n_features: int, n: int, random: RandomBits) -> NDArray[np.intp]:
@@ -24,10 +24,10 @@ def draw_columns(n_features: int, n: int, random: RandomBits) -> NDArray[np.intp
 
 
 def flat_tree(
-    tree: Split | Leaf, columns: NDArray[np.intp], grid: Grid
+    tree: Tree, columns: NDArray[np.intp], grid: Grid
 ) -> tuple[NDArray[np.void], list[Leaf]]:
     """Lay out the nodes of a tree breadth first; return its leaves in that order."""
-    waiting: list[Split | Leaf] = [tree]
+    waiting: list[Tree] = [tree]
     nodes: list[tuple[float, int, int]] = []
     leaves: list[Leaf] = []
     for node in waiting:  # grows as it goes

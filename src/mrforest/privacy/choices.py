@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mrforest._core import RegionSubtrees
 from mrforest.privacy.grid import Grid
-from mrforest.privacy.scoring import Tables, powers_of
+from mrforest.privacy.scoring import Powers, powers_of
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Choices:
             sum((Fraction(int(a), int(b)) for a, b in rest), Fraction(0)),
         ]
 
-    def float_weights(self, tables: Tables) -> tuple[NDArray[np.float64], int]:
+    def float_weights(self, tables: Powers) -> tuple[NDArray[np.float64], int]:
         """Return weights of the choices, measures included, and an exponent of all."""
         total = self.grid.total
         rest = (self.left_over / total).sum()

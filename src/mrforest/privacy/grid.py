@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -172,7 +173,7 @@ class Grid:
             total=self.total[features],
         )
 
-    @property
+    @cached_property
     def n_candidates(self) -> int:
         """How many splits there are."""
         return int(np.count_nonzero(self.measure))

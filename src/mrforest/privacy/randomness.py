@@ -16,6 +16,7 @@ from mrforest._core import ChaCha20
 
 # A key is used for one stream only, so its nonce may be anything.
 NONCE = bytes(12)
+MOST_BELOW = 2**63  # that the compiled `below` knows
 
 
 class RandomBits:
@@ -82,6 +83,8 @@ class RandomBits:
         """Draw a whole number, uniform in [0, n)."""
         if n < 1:
             raise ValueError(f"n={n} must be at least 1")
+        if n <= MOST_BELOW:
+            return self._of_this_process().below(n)
         n_bits = (n - 1).bit_length()
         while True:
             drawn = self.bits(n_bits)
@@ -103,11 +106,14 @@ class RandomBits:
         return np.frombuffer(self._read(8 * n), dtype="<u8").astype(np.uint64)
 
     def _read(self, n_bytes: int) -> bytes:
+        return self._of_this_process().read(n_bytes)
+
+    def _of_this_process(self) -> ChaCha20:
         if self._is_secure and self._process != os.getpid():
             # Forked: with the key of the parent both would draw the same noise.
             self._process = os.getpid()
             self._stream = ChaCha20(os.urandom(32), NONCE)
-        return self._stream.read(n_bytes)
+        return self._stream
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +23,11 @@ from mrforest.privacy.sensitivity import (
     squares_range,
 )
 
-Tables = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
-
 DIGIT = 1024  # entries of a table of powers
 # exp(epsilon n) of 2^31 points then has an exponent that decimals know.
 MOST_EPSILON = 2.0**20
-LOWEST_EXPONENT = 746  # exp(-746) is 0.0
+# A weight that is exp(-400) of another is left out beside it; see `SubtreeMechanism`.
+FARTHEST = 400
 
 
 @dataclass(frozen=True)
@@ -77,16 +77,26 @@ class Scoring:
         return (squares if self.squares else correct)(counts, np.arange(len(counts)))
 
 
-def power_tables(unit: Fraction, highest: int) -> Tables:
-    """Return powers exp(-unit s i) for steps s = 1, 2^10 and 2^20, correctly rounded.
+class Powers(NamedTuple):
+    """Powers exp(-unit s i) for steps s = 1, 2^10 and 2^20, correctly rounded.
 
-    Of the last as many as are positive, or as scores of at most `highest` need.
+    From ``negligible`` steps on, a power is taken for 0.
     """
-    n_positive = math.ceil(Fraction(LOWEST_EXPONENT, DIGIT * DIGIT) / unit)
-    return (
+
+    ones: NDArray[np.float64]
+    tens: NDArray[np.float64]
+    hundreds: NDArray[np.float64]
+    negligible: int
+
+
+def powers_up_to(highest: int, unit: Fraction) -> Powers:
+    """Return the powers that scores of at most `highest` need."""
+    negligible = min(math.ceil(FARTHEST / unit), highest + 1)
+    return Powers(
         powers(unit, DIGIT),
         powers(unit * DIGIT, DIGIT),
-        powers(unit * DIGIT * DIGIT, min(n_positive, highest // (DIGIT * DIGIT) + 1)),
+        powers(unit * DIGIT * DIGIT, -(-negligible // (DIGIT * DIGIT))),
+        negligible,
     )
 
 
@@ -104,10 +114,9 @@ def powers(unit: Fraction, n: int) -> NDArray[np.float64]:
     return out
 
 
-def powers_of(steps: NDArray[np.int64], tables: Tables) -> NDArray[np.float64]:
+def powers_of(steps: NDArray[np.int64], tables: Powers) -> NDArray[np.float64]:
     """Return exp(-unit steps), as the kernel takes powers."""
-    ones, tens, hundreds = tables
-    high = steps // (DIGIT * DIGIT)
-    found = hundreds[np.minimum(high, len(hundreds) - 1)]
-    found = ones[steps % DIGIT] * tens[steps // DIGIT % DIGIT] * found
-    return np.where(high < len(hundreds), found, 0.0)
+    is_near = steps < tables.negligible
+    near = np.where(is_near, steps, 0)
+    found = tables.ones[near % DIGIT] * tables.tens[near // DIGIT % DIGIT]
+    return np.where(is_near, found * tables.hundreds[near // (DIGIT * DIGIT)], 0.0)

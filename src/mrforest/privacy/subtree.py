@@ -13,13 +13,13 @@ whole number of steps; `Scoring` tells how many of them are one unit.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from functools import cache, cached_property, partial
 from itertools import accumulate, pairwise
 from queue import SimpleQueue
+from typing import NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -36,10 +36,10 @@ from mrforest.privacy.exact import (
 )
 from mrforest.privacy.grid import Grid
 from mrforest.privacy.randomness import RandomBits
-from mrforest.privacy.scoring import Scoring, power_tables, powers_of
+from mrforest.privacy.scoring import FARTHEST, Scoring, powers_of, powers_up_to
 from mrforest.privacy.sensitivity import SCALE_BITS, check_norm
 
-__all__ = ["Leaf", "Scoring", "Split", "SubtreeMechanism"]
+__all__ = ["Leaf", "Scoring", "Split", "SubtreeMechanism", "Tree"]
 
 # Sums of 10^12 terms lose 12 digits; a power exp(x) loses as many as x has, which are
 # 16 for the largest budget and 2^31 points.
@@ -48,22 +48,37 @@ GUARD_DIGITS = 35
 SERIAL_WORK = 2_000_000
 
 
-@dataclass(frozen=True)
-class Leaf:
+class Leaf(NamedTuple):
     """A leaf of a drawn subtree: its label, or its noisy counts, or neither yet."""
 
     label: int | None
     counts: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(NamedTuple):
     """A split of a drawn subtree: code <= (categorical: ==) ``code`` goes left."""
 
     feature: int
     code: int
-    left: Split | Leaf
-    right: Split | Leaf
+    left: Tree
+    right: Tree
+
+
+Tree = Split | Leaf
+
+
+def joined(levels: Sequence[Sequence[tuple[int, int]]], leaves: Sequence[Tree]) -> Tree:
+    """Put splits, feature and code, of full levels above leaves."""
+    trees = leaves
+    for level in reversed(levels):
+        trees = [
+            Split(feature, code, left, right)
+            for (feature, code), left, right in zip(
+                level, trees[::2], trees[1::2], strict=True
+            )
+        ]
+    (tree,) = trees
+    return tree
 
 
 class SubtreeMechanism:
@@ -97,7 +112,7 @@ class SubtreeMechanism:
         self.grid, self.scoring = grid, scoring
         self.n_threads = effective_n_jobs(n_jobs)
         self.unit = scoring.unit(n_classes)
-        self.tables = power_tables(self.unit, len(y) * scoring.range(n_classes))
+        self.tables = powers_up_to(len(y) * scoring.range(n_classes), self.unit)
         # Base measures are whole numbers over the sum of those of the feature; factors
         # that make whole numbers of those of all features.
         common = math.lcm(*grid.total.tolist())
@@ -182,11 +197,14 @@ class SubtreeMechanism:
         All is positive, so errors of factors add up, and that of a sum is at most the
         largest of its terms'.
 
-        A power below 2^-1022, which may be anything from 0 to there, multiplies a term
-        that lies so far behind another one of the same sum. Mantissas are not below
-        the smallest base measure to the power of the number of splits; so what is lost
-        is nothing beside the doubling.
+        A term of a sum is left out if its power is exp(-400) of another one's, or less.
+        Its mantissa may be larger by a factor of all measures over the smallest one for
+        each split, and of the number of labels for each leaf. If less than 2^-118 is
+        left of the term nevertheless, then of 2^64 such terms less than 2^-54, which is
+        nothing beside the doubling; else floats are not used at all.
         """
+        if self.log_spread(depth) + 118 * math.log(2) > FARTHEST:
+            return math.inf
         leaf, measure, level = self.n_roundings
         # Parts of regions add measures up again.
         measure *= max(depth, 1)
@@ -195,6 +213,14 @@ class SubtreeMechanism:
             error = 2 * error + 1 + measure + level
         # What a weight that is drawn adds, or a sum of those of a feature
         return 2 * (error + measure + level) * 2.0**-53
+
+    def log_spread(self, depth: int) -> float:
+        """Bound the log of the ratio of mantissas of subtrees."""
+        measures = self.grid.measure / np.repeat(self.grid.total, self.grid.n_codes)
+        smallest = measures[measures > 0].min(initial=math.inf)
+        of_split = math.log(max(float(measures.sum() / smallest), 1.0))
+        n_leaves = 2**depth
+        return (n_leaves - 1) * of_split + n_leaves * math.log(self.n_classes)
 
     def exact_sum(self, rows: NDArray[np.int32], depth: int) -> Decimal:
         """Z(rows, depth) in the precision of the decimal context; slow and plain."""
@@ -239,9 +265,7 @@ class SubtreeMechanism:
         """Rows left and right of a split."""
         return self.kernel.part(rows, feature, code)
 
-    def draw(
-        self, rows: NDArray[np.int32], depth: int, random: RandomBits
-    ) -> Split | Leaf:
+    def draw(self, rows: NDArray[np.int32], depth: int, random: RandomBits) -> Tree:
         """Draw a subtree of a region."""
         if len(rows) == 0:
             return self.draw_blind(depth, random)
@@ -256,15 +280,25 @@ class SubtreeMechanism:
             self.draw(right, depth - 1, random),
         )
 
-    def draw_blind(self, depth: int, random: RandomBits) -> Split | Leaf:
+    def draw_blind(self, depth: int, random: RandomBits) -> Tree:
         """Draw a subtree of no rows: all have the same score, only measures count."""
-        if depth == 0 or self.grid.n_candidates == 0:
-            is_labelled = self.scoring.norm is None
-            return Leaf(random.below(self.n_classes) if is_labelled else None)
-        feature = random.place(self.feature_sums)
-        code = random.place(self.code_sums[feature])
-        left, right = (self.draw_blind(depth - 1, random) for _ in range(2))
-        return Split(feature, code, left, right)
+        levels = [self.blind_splits(2**level, random) for level in self.levels(depth)]
+        return joined(levels, self.blind_leaves(2 ** len(levels), random))
+
+    def levels(self, depth: int) -> range:
+        """List the levels of a subtree; without any candidate it is a leaf."""
+        return range(depth if self.grid.n_candidates > 0 else 0)
+
+    def blind_splits(self, n: int, random: RandomBits) -> list[tuple[int, int]]:
+        """Draw n splits, feature and code, by base measure."""
+        features = [random.place(self.feature_sums) for _ in range(n)]
+        return [(f, random.place(self.code_sums[f])) for f in features]
+
+    def blind_leaves(self, n: int, random: RandomBits) -> list[Leaf]:
+        """Draw n leaves of no rows."""
+        if self.scoring.norm is not None:
+            return [Leaf(None)] * n
+        return [Leaf(random.below(self.n_classes)) for _ in range(n)]
 
     @cached_property
     def feature_sums(self) -> list[int]:
@@ -375,21 +409,17 @@ class SubtreeMechanism:
             weights, highest = self.choices(rows, depth).float_weights(self.tables)
         return float(self.unit) * highest + math.log(weights.sum())
 
-    def log_weight(self, subtree: Split | Leaf, rows: NDArray[np.int32]) -> float:
+    def log_weight(self, tree: Tree, rows: NDArray[np.int32]) -> float:
         """Log of the weight of one subtree on some rows, up to rounding."""
-        if isinstance(subtree, Leaf):
-            return float(self.unit) * self.leaf_scores(rows)[subtree.label or 0]
-        candidate = int(self.grid.slot[subtree.feature]) + subtree.code
-        own = math.log(self.grid.measure[candidate] / self.grid.total[subtree.feature])
-        left, right = self.part(rows, subtree.feature, subtree.code)
+        if isinstance(tree, Leaf):
+            return float(self.unit) * self.leaf_scores(rows)[tree.label or 0]
+        candidate = int(self.grid.slot[tree.feature]) + tree.code
+        own = math.log(self.grid.measure[candidate] / self.grid.total[tree.feature])
+        left, right = self.part(rows, tree.feature, tree.code)
         return (
-            own
-            + self.log_weight(subtree.left, left)
-            + self.log_weight(subtree.right, right)
+            own + self.log_weight(tree.left, left) + self.log_weight(tree.right, right)
         )
 
-    def log_probability(
-        self, subtree: Split | Leaf, rows: NDArray[np.int32], depth: int
-    ) -> float:
+    def log_probability(self, tree: Tree, rows: NDArray[np.int32], depth: int) -> float:
         """Log of the probability that a region's subtree of this depth is this one."""
-        return self.log_weight(subtree, rows) - self.log_sum(rows, depth)
+        return self.log_weight(tree, rows) - self.log_sum(rows, depth)

@@ -17,7 +17,14 @@ from mrforest.privacy.plan import Plan
 from mrforest.privacy.randomness import RandomBits
 from mrforest.privacy.scoring import MOST_EPSILON
 from mrforest.privacy.sensitivity import CORRECT_RANGE, squares, squares_range
-from mrforest.privacy.subtree import Leaf, Scoring, Split, SubtreeMechanism
+from mrforest.privacy.subtree import (
+    Leaf,
+    Scoring,
+    Split,
+    SubtreeMechanism,
+    Tree,
+    joined,
+)
 
 Rows = NDArray[np.int32]
 
@@ -103,9 +110,7 @@ class TreeMechanism:
 
     # ---- draw ------------------------------------------------------------------------
 
-    def draw(
-        self, random: RandomBits, step: Callable[[], None] = lambda: None
-    ) -> Split | Leaf:
+    def draw(self, random: RandomBits, step: Callable[[], None] = lambda: None) -> Tree:
         """Draw a tree; `step` is called after each draw of a block in a region."""
         self.step = step
         everything = np.arange(len(self.rows.y), dtype=np.int32)
@@ -118,10 +123,12 @@ class TreeMechanism:
 
     def _grow(
         self, structure: Rows, estimation: Rows, block: int, random: RandomBits
-    ) -> Split | Leaf:
+    ) -> Tree:
         """Draw what is below a region, from a block on."""
         if block == len(self.plan.blocks):
             return self._draw_leaf(estimation, random)
+        if len(structure) == len(estimation) == 0:  # most regions of a deep tree
+            return self._draw_blind(block, random)
         looks = not self.plan.honest or random.below(BLIND_BLOCKS) > 0
         drawn = self.blocks[block].draw(
             structure if looks else structure[:0],
@@ -131,14 +138,29 @@ class TreeMechanism:
         self.step()
         return self._extend(drawn, structure, estimation, block + 1, random)
 
+    def _draw_blind(self, block: int, random: RandomBits) -> Tree:
+        """Draw all that is below a region without rows, level by level."""
+        levels: list[list[tuple[int, int]]] = []
+        for mechanism, part in zip(
+            self.blocks[block:], self.plan.blocks[block:], strict=True
+        ):
+            for _ in range(2 ** len(levels)):
+                self.step()
+            for _ in mechanism.levels(part.depth):
+                levels.append(mechanism.blind_splits(2 ** len(levels), random))
+        leaves = mechanism.blind_leaves(2 ** len(levels), random)
+        if self.plan.leaf != "joint":
+            leaves = [self._draw_leaf(self.rows.y[:0], random) for _ in leaves]
+        return joined(levels, leaves)
+
     def _extend(
         self,
-        tree: Split | Leaf,
+        tree: Tree,
         structure: Rows,
         estimation: Rows,
         block: int,
         random: RandomBits,
-    ) -> Split | Leaf:
+    ) -> Tree:
         """Put the next block below each leaf of a drawn one."""
         if isinstance(tree, Leaf):
             if tree.label is not None:
@@ -155,7 +177,7 @@ class TreeMechanism:
         return Split(tree.feature, tree.code, left, right)
 
     def _part(self, split: Split, rows: Rows) -> tuple[Rows, Rows]:
-        if len(rows) == 0:  # most regions of a deep tree
+        if len(rows) == 0:
             return rows, rows
         return self.blocks[0].part(rows, split.feature, split.code)
 
@@ -174,7 +196,7 @@ class TreeMechanism:
 
     # ---- probability -----------------------------------------------------------------
 
-    def log_probability(self, tree: Split | Leaf) -> float:
+    def log_probability(self, tree: Tree) -> float:
         """Log of the probability that the rows' tree is this one."""
         if self.plan.honest:
             raise ValueError(
@@ -184,9 +206,7 @@ class TreeMechanism:
         everything = np.arange(len(self.rows.y), dtype=np.int32)
         return math.fsum(self._log_probabilities(tree, everything, 0))
 
-    def _log_probabilities(
-        self, tree: Split | Leaf, rows: Rows, block: int
-    ) -> Iterator[float]:
+    def _log_probabilities(self, tree: Tree, rows: Rows, block: int) -> Iterator[float]:
         """Yield the logs of what was drawn, draw by draw."""
         if block == len(self.plan.blocks):
             assert isinstance(tree, Leaf)
@@ -204,8 +224,8 @@ class TreeMechanism:
             yield from self._log_probabilities(below, part, block + 1)
 
     def _regions(
-        self, tree: Split | Leaf, rows: Rows, depth: int
-    ) -> Iterator[tuple[Split | Leaf, Rows]]:
+        self, tree: Tree, rows: Rows, depth: int
+    ) -> Iterator[tuple[Tree, Rows]]:
         """Yield what stands below so many levels, with its rows."""
         if depth == 0:
             yield tree, rows
@@ -217,7 +237,7 @@ class TreeMechanism:
             yield from self._regions(child, part, depth - 1)
 
 
-def cut_off(tree: Split | Leaf, depth: int) -> Split | Leaf:
+def cut_off(tree: Tree, depth: int) -> Tree:
     """Return the upper levels of a tree; a leaf that is there keeps its label."""
     if isinstance(tree, Leaf):
         return Leaf(tree.label)
