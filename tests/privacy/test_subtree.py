@@ -39,6 +39,13 @@ FEATURE = st.one_of(
 @st.composite
 def problems(draw, most_features=3, most_rows=9, most_classes=3):
     grid = Grid.of(draw(st.lists(FEATURE, min_size=1, max_size=most_features)))
+    if draw(st.booleans()):
+        # Some cuts are no candidates: what they part is counted together.
+        left = draw(st.lists(st.booleans(), min_size=99, max_size=99))
+        parts = np.split(grid.measure, grid.slot[1:-1])
+        grid = grid.with_measures(
+            {j: part * left[j : j + len(part)] for j, part in enumerate(parts)}
+        )
     if weight := draw(st.sampled_from([0, 0, 1, 50])):
         grid = grid.with_stop(weight)
     n_classes = draw(st.integers(1, most_classes))

@@ -1,76 +1,99 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees of regions without rows: drawn at once, from base measures alone."""
+"""Trees of several blocks: each is drawn from the candidates of its box."""
 
+import itertools
+import math
 from collections import Counter
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare
+from scipy.stats import chi2
 
 from mrforest.privacy.grid import Grid, Numeric
 from mrforest.privacy.plan import Block, Plan
 from mrforest.privacy.randomness import RandomBits
-from mrforest.privacy.subtree import Leaf
+from mrforest.privacy.subtree import Leaf, Split
 from mrforest.privacy.tree import Coded, TreeMechanism
 
-GRID = Grid.of([Numeric(0, 2, is_whole=True), ["a", "b"]])
-# Feature and code of each split with its share, which the stop has in the last block.
-SPLITS = {(0, 0): 3, (0, 1): 3, (1, 0): 2, (1, 1): 2, (1, 2): 2}
-STOP = (2, 0)
-N_CLASSES = 3
+GRID = Grid.of([Numeric(0, 2, is_whole=True), ["a"]])
+CODES = np.array([[0, 0], [0, 1], [1, 0], [2, 0], [2, 1]], dtype=np.uint8)
+Y = np.array([0, 0, 1, 1, 0], dtype=np.int32)
 
 
-def mechanism(leaf, n_rows=0):
-    blocks = (Block(2, 1.0, 0), Block(1, 1.0, 4))
-    rng = np.random.default_rng(0)
-    rows = Coded(
-        rng.integers(0, 3, (n_rows, 2), dtype=np.uint8),
-        rng.integers(0, N_CLASSES, n_rows, dtype=np.int32),
-        N_CLASSES,
-        GRID,
-        False,
-    )
+def mechanism(n_rows, *blocks, leaf="joint"):
+    rows = Coded(CODES[:n_rows], Y[:n_rows], 2, GRID, False)
     return TreeMechanism(rows, Plan(0.0, 1, 2, blocks, leaf, 1.0, False), 3.0)
 
 
-def levels_of(tree):
-    """Yield the nodes of each level."""
-    level = [tree]
-    while level:
-        yield level
-        level = [c for n in level if not isinstance(n, Leaf) for c in (n.left, n.right)]
+def trees(allowed, depths, stop):
+    """List every tree, given what each feature may still be.
+
+    Candidates of a block are those of the region it starts from.
+    """
+    if not depths:
+        return [Leaf(0), Leaf(1)]
+    numbers, letters = allowed
+    splits = [(0, code) for code in numbers[:-1]]
+    splits += [(1, code) for code in letters if len(letters) > 1]
+    if stop and len(depths) == 1:
+        splits.append((2, 0))
+    if not splits:
+        return trees(allowed, depths[1:], stop)
+
+    def below(allowed, depth):
+        if depth == 0:
+            return trees(allowed, depths[1:], stop)
+        found = []
+        for split in splits:
+            parts = [below(side, depth - 1) for side in sides(allowed, split)]
+            found += [Split(*split, *pair) for pair in itertools.product(*parts)]
+        return found
+
+    return below(allowed, depths[0])
+
+
+def sides(allowed, split):
+    (numbers, letters), (feature, code) = allowed, split
+    if feature == 2:
+        return [allowed, allowed]
+    if feature == 1:
+        return [(numbers, [code]), allowed]
+    left = [number for number in numbers if number <= code]
+    return [(left, letters), ([n for n in numbers if n > code], letters)]
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 5])
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        (Block(1, 0.8), Block(1, 1.3, 2)),
+        (Block(2, 1.1),),
+        (Block(1, 0.5), Block(1, 0.9)),
+    ],
+    ids=str,
+)
+def test_trees_are_drawn_as_they_say(blocks, n_rows):
+    """Probabilities of all trees sum to 1, and frequencies are as they are."""
+    drawn = mechanism(n_rows, *blocks)
+    every = trees(([0, 1, 2], [0, 1]), [b.depth for b in blocks], blocks[-1].stop)
+    chances = {tree: math.exp(drawn.log_probability(tree)) for tree in every}
+    assert sum(chances.values()) == pytest.approx(1, abs=1e-9)
+    n, random = 8000, RandomBits.seeded(1)
+    seen = Counter(drawn.draw(random) for _ in range(n))
+    assert set(seen) <= set(chances)
+    expected = n * np.array(list(chances.values()))
+    observed = np.array([seen[tree] for tree in chances])
+    common = expected >= 5
+    rest = expected[~common].sum()
+    distance = ((observed - expected)[common] ** 2 / expected[common]).sum()
+    distance += (observed[~common].sum() - rest) ** 2 / max(rest, 1)
+    assert chi2.sf(distance, common.sum()) > 1e-6
 
 
 @pytest.mark.parametrize("leaf", ["joint", "label", "counts"])
-def test_a_region_without_rows_is_drawn_from_base_measures(leaf):
-    random, n = RandomBits.seeded(1), 500
+@pytest.mark.parametrize("n_rows", [0, 5])
+def test_every_region_is_a_step(leaf, n_rows):
     steps = []
-    drawn = mechanism(leaf)
-    trees = [drawn.draw(random, lambda: steps.append(None)) for _ in range(n)]
-    assert len(steps) == n * 5
-    nodes = [Counter() for _ in range(4)]
-    for tree in trees:
-        levels = list(levels_of(tree))
-        assert [len(level) for level in levels] == [1, 2, 4, 8]
-        for seen, level in zip(nodes, levels, strict=True):
-            for node in level:
-                is_leaf = isinstance(node, Leaf)
-                seen[node.label if is_leaf else (node.feature, node.code)] += 1
-    for seen in nodes[:2]:
-        assert set(seen) == set(SPLITS)
-        shares = np.array([SPLITS[split] for split in seen])
-        assert chisquare(list(seen.values()), shares * seen.total() / 12)[1] > 1e-6
-    # Two features weigh 1 each, the stop 4.
-    expected = {**SPLITS, STOP: 24}
-    shares = np.array([expected[split] for split in nodes[2]])
-    assert set(nodes[2]) == set(expected)
-    assert chisquare(list(nodes[2].values()), shares * n * 4 / 36)[1] > 1e-6
-    labels = {None} if leaf == "counts" else {0, 1, 2}
-    assert set(nodes[3]) == labels
-    assert chisquare(list(nodes[3].values()))[1] > 1e-6 or leaf == "counts"
-
-
-def test_steps_are_as_many_with_rows():
-    steps = []
-    mechanism("joint", 7).draw(RandomBits.seeded(3), lambda: steps.append(None))
+    drawn = mechanism(n_rows, Block(2, 1.0), Block(1, 1.0, 4), leaf=leaf)
+    drawn.draw(RandomBits.seeded(3), lambda: steps.append(None))
     assert len(steps) == 5

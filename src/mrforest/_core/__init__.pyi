@@ -91,7 +91,6 @@ class Subtrees:
         n_classes: int,
         slot: NDArray[np.int32],
         is_categorical: NDArray[np.uint8],
-        measure: NDArray[np.float64],
         ones: NDArray[np.float64],
         tens: NDArray[np.float64],
         hundreds: NDArray[np.float64],
@@ -118,7 +117,11 @@ class RegionSubtrees:
     @property
     def weights(self) -> NDArray[np.void]: ...
     def __init__(
-        self, table: Subtrees, rows: NDArray[np.int32], depth: int
+        self,
+        table: Subtrees,
+        rows: NDArray[np.int32],
+        depth: int,
+        measure: NDArray[np.float64],
     ) -> None: ...
     def weigh(self, feature: int) -> None: ...
     def weigh_all(self) -> None: ...

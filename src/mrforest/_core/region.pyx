@@ -172,6 +172,13 @@ cdef int find_bins(
             for k in range(r.n_classes):
                 points += cells.count[k * n_bins + b]
             if points > 0:
+                if m > first and r.measure[m - 1] == 0 and not is_categorical:
+                    # No cut lies between: this bin and the one before are one.
+                    m -= 1
+                    points += r.points[m]
+                    for k in range(r.n_classes):
+                        cells.count[k * n_bins + b] += (
+                            cells.count[k * n_bins + source.slot[f] + r.bin[m]])
                 r.bin[m] = <int32_t> (b - source.slot[f])
                 r.points[m] = points
                 r.measure[m] = 0

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from libc.math cimport INFINITY
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
@@ -33,8 +34,6 @@ cdef class Subtrees:
     slot : ndarray of shape (n_features + 1,), dtype=int32
         First bin of each feature, and the end.
     is_categorical : ndarray of shape (n_features,), dtype=uint8
-    measure : ndarray of shape (n_bins,), dtype=float64
-        w of the cut after each bin, or of the category.
     ones, tens, hundreds : ndarray of float64
         Powers exp(-unit s i), s = 1, 2^10 and 2^20.
     negligible : int
@@ -51,11 +50,11 @@ cdef class Subtrees:
     cdef const int32_t[::1] y
     cdef const int32_t[::1] slot
     cdef const uint8_t[::1] is_categorical
-    cdef const double[::1] ones, tens, hundreds, measure
+    cdef const double[::1] ones, tens, hundreds
 
-    def __cinit__(self, codes, y, Py_ssize_t n_classes, slot, is_categorical, measure, ones,
-                  tens, hundreds, int64_t negligible, double norm, bint squares, int scale_bits):
-        check_table(codes, y, n_classes, slot, is_categorical, measure)
+    def __cinit__(self, codes, y, Py_ssize_t n_classes, slot, is_categorical, ones, tens,
+                  hundreds, int64_t negligible, double norm, bint squares, int scale_bits):
+        check_table(codes, y, n_classes, slot, is_categorical)
         if not (len(ones) == len(tens) == DIGIT
                 and 0 < negligible <= len(hundreds) * DIGIT * DIGIT):
             raise ValueError(
@@ -66,7 +65,6 @@ cdef class Subtrees:
         self.y = y
         self.slot = slot
         self.is_categorical = is_categorical
-        self.measure = measure
         self.ones = ones
         self.tens = tens
         self.hundreds = hundreds
@@ -74,7 +72,6 @@ cdef class Subtrees:
         self.p.n_classes = n_classes
         self.p.slot = &self.slot[0]
         self.p.is_categorical = &self.is_categorical[0]
-        self.p.measure = &self.measure[0]
         self.p.ones = &self.ones[0]
         self.p.tens = &self.tens[0]
         self.p.hundreds = &self.hundreds[0]
@@ -154,7 +151,7 @@ cdef int check_rows(const int32_t[::1] rows, Py_ssize_t n_rows) except -1:
     return 0
 
 
-def check_table(codes, y, n_classes, slot, is_categorical, measure):
+def check_table(codes, y, n_classes, slot, is_categorical):
     """ValueError for what the kernels, which check no bounds, must not be given."""
     n_rows, n_features = codes.shape
     n_bins = np.diff(slot)
@@ -163,12 +160,8 @@ def check_table(codes, y, n_classes, slot, is_categorical, measure):
             f"codes of shape {codes.shape} must be of at most 2**31 - 1 rows and of the "
             f"{len(n_bins)} features of slot, {len(is_categorical)} of is_categorical"
         )
-    if slot[0] != 0 or n_bins.min() < 1 or n_bins.max() > MOST_BINS or len(measure) != n_bins.sum():
-        raise ValueError(
-            f"slot={slot} must rise from 0 to {len(measure)}, by at most {MOST_BINS} each time"
-        )
-    if not (0 <= measure.min() and measure.max() < np.inf):
-        raise ValueError(f"measure={measure} must be finite and not negative")
+    if slot[0] != 0 or n_bins.min() < 1 or n_bins.max() > MOST_BINS:
+        raise ValueError(f"slot={slot} must rise from 0, by at most {MOST_BINS} each time")
     is_high = codes.max(axis=0, initial=0) >= n_bins
     if is_high.any():
         f = int(is_high.argmax())
@@ -181,6 +174,18 @@ def check_table(codes, y, n_classes, slot, is_categorical, measure):
         raise ValueError(f"y from {y.min()} to {y.max()} must be in [0, {n_classes})")
 
 
+cdef int check_measure(const double[::1] measure, Py_ssize_t n_bins) except -1:
+    cdef Py_ssize_t i
+    cdef bint is_fine = True
+    if measure.shape[0] != n_bins:
+        raise ValueError(f"{len(measure)} measures must be of the {n_bins} bins of all features")
+    for i in range(n_bins):
+        is_fine &= 0 <= measure[i] < INFINITY
+    if not is_fine:
+        raise ValueError(f"measure={np.asarray(measure)} must be finite and not negative")
+    return 0
+
+
 cdef class RegionSubtrees:
     """Weights of the splits of a region, each with all subtrees of some depth from it on.
 
@@ -190,6 +195,8 @@ cdef class RegionSubtrees:
     rows : ndarray of int32
     depth : int
         At least 1.
+    measure : ndarray of shape (n_bins,), dtype=float64
+        w of the cut after each bin, or of the category; 0: it is no candidate.
 
     Attributes
     ----------
@@ -207,6 +214,8 @@ cdef class RegionSubtrees:
     """
     cdef readonly Py_ssize_t n_features, n_weights
     cdef Subtrees table
+    cdef const double[::1] measure
+    cdef Problem p              # of the table, with these measures
     cdef Region r
     cdef Joint joint
     cdef Py_ssize_t depth
@@ -215,17 +224,21 @@ cdef class RegionSubtrees:
     cdef Weight empty           # of splits that leave a side empty
 
     def __cinit__(self, Subtrees table not None, const int32_t[::1] rows not None,
-                  Py_ssize_t depth):
+                  Py_ssize_t depth, const double[::1] measure not None):
         cdef Py_ssize_t n = rows.shape[0], n_ways
         cdef int error
         check_rows(rows, table.codes.shape[0])
         if depth < 1:
             raise ValueError(f"depth={depth} must be at least 1")
+        check_measure(measure, table.slot[table.p.n_features])
         self.table = table
         self.depth = depth
+        self.measure = measure
+        self.p = table.p
+        self.p.measure = &self.measure[0]
         with nogil:
             error = make_region(
-                &table.p, &table.codes[0, 0] if n > 0 else NULL, &table.y[0] if n > 0 else NULL,
+                &self.p, &table.codes[0, 0] if n > 0 else NULL, &table.y[0] if n > 0 else NULL,
                 &rows[0] if n > 0 else NULL, n, depth > 1, &self.r)
             if error == 0 and depth == 2:
                 error = make_joint(&self.r, &self.joint)
@@ -236,9 +249,9 @@ cdef class RegionSubtrees:
                 if self.first is NULL:
                     error = -1
             if error == 0:
-                error = start(&table.p, &self.r, depth, self.first, self.second)
+                error = start(&self.p, &self.r, depth, self.first, self.second)
             if error == 0:
-                error = one_side_empty(&table.p, &self.r, depth, &self.empty)
+                error = one_side_empty(&self.p, &self.r, depth, &self.empty)
         check_memory(error)
         self.n_weights = self.r.slot[self.r.n_features] + 1
         self.n_features = self.r.n_features
@@ -255,7 +268,7 @@ cdef class RegionSubtrees:
     @property
     def slot(self):
         cdef Py_ssize_t f
-        n_bins = np.zeros(self.table.p.n_features + 1, dtype=np.int32)
+        n_bins = np.zeros(self.p.n_features + 1, dtype=np.int32)
         for f in range(self.r.n_features):
             n_bins[self.r.feature[f] + 1] = self.r.slot[f + 1] - self.r.slot[f]
         return np.cumsum(n_bins, dtype=np.int32)
@@ -280,9 +293,9 @@ cdef class RegionSubtrees:
 
     cdef inline Py_ssize_t way_of(self, Py_ssize_t f, Py_ssize_t b) noexcept nogil:
         """The way in which a split after, or at, an occupied bin parts the region; -1: none."""
-        if not adds_up(&self.table.p, &self.r, f):
+        if not adds_up(&self.p, &self.r, f):
             return self.r.way_slot[f] + b - self.r.slot[f]
-        if self.table.p.is_categorical[self.r.feature[f]]:
+        if self.p.is_categorical[self.r.feature[f]]:
             return self.r.way_slot[f]
         return self.r.way_slot[f] + b - self.r.slot[f] if b + 1 < self.r.slot[f + 1] else -1
 
@@ -303,12 +316,12 @@ cdef class RegionSubtrees:
         if both is NULL:
             check_memory(-1)
         with nogil:
-            error = weigh(&self.table.p, &self.r, &self.joint, self.depth, feature, feature + 1,
+            error = weigh(&self.p, &self.r, &self.joint, self.depth, feature, feature + 1,
                           both, both + n_ways)
         # Only one thread at a time is here.
         for w in range(n_ways):
-            add(&self.table.p, &self.first[w], 1, both[w])
-            add(&self.table.p, &self.second[w], 1, both[n_ways + w])
+            add(&self.p, &self.first[w], 1, both[w])
+            add(&self.p, &self.second[w], 1, both[n_ways + w])
         free(both)
         check_memory(error)
 
@@ -316,7 +329,7 @@ cdef class RegionSubtrees:
         """Weigh the splits of all features."""
         cdef int error
         with nogil:
-            error = weigh(&self.table.p, &self.r, &self.joint, self.depth, 0,
+            error = weigh(&self.p, &self.r, &self.joint, self.depth, 0,
                           self.r.n_features, self.first, self.second)
         check_memory(error)
 
@@ -326,7 +339,7 @@ cdef class RegionSubtrees:
         `n_features` for splits that leave a side empty; -1 if it is nearer to an end of them than
         `margin` times all of them.
         """
-        cdef const Problem* p = &self.table.p
+        cdef const Problem* p = &self.p
         cdef Py_ssize_t f, F = self.r.n_features
         cdef int64_t highest = 0
         cdef double total = 0
@@ -345,7 +358,7 @@ cdef class RegionSubtrees:
 
     def choose_bin(self, Py_ssize_t f, double u, double margin):
         """The same for the bins of one of `n_features`; their number among those of the feature."""
-        cdef const Problem* p = &self.table.p
+        cdef const Problem* p = &self.p
         cdef Py_ssize_t b, first, m
         cdef int64_t highest = 0
         cdef double total = 0
@@ -379,12 +392,12 @@ cdef class RegionSubtrees:
     def covered(self, const int64_t[::1] measure not None):
         """Sum of whole measures of the candidates of each feature that leave no side empty."""
         cdef Py_ssize_t f, b, i, slot
-        if measure.shape[0] != self.table.p.slot[self.table.p.n_features]:
+        if measure.shape[0] != self.p.slot[self.p.n_features]:
             raise ValueError(f"{len(measure)} measures must be of all bins")
-        found = np.zeros(self.table.p.n_features, dtype=np.int64)
+        found = np.zeros(self.p.n_features, dtype=np.int64)
         cdef int64_t[::1] out = found
         for f in range(self.r.n_features):
-            slot = self.table.p.slot[self.r.feature[f]]
+            slot = self.p.slot[self.r.feature[f]]
             for b in range(self.r.slot[f], self.r.slot[f + 1]):
                 for i in range(self.r.bin[b], self.end_of_run(f, b)):
                     out[self.r.feature[f]] += measure[slot + i]
@@ -392,13 +405,13 @@ cdef class RegionSubtrees:
 
     cdef inline Py_ssize_t end_of_run(self, Py_ssize_t f, Py_ssize_t b) noexcept nogil:
         """End of the candidates that part the region as that after, or at, an occupied bin."""
-        if self.table.p.is_categorical[self.r.feature[f]]:
+        if self.p.is_categorical[self.r.feature[f]]:
             return self.r.bin[b] + 1
         return self.r.bin[b + 1] if b + 1 < self.r.slot[f + 1] else self.r.bin[b]
 
     def leaves_a_side_empty(self):
         """Which candidates part the region in the way of the last weight, ndarray of uint8."""
-        cdef const Problem* p = &self.table.p
+        cdef const Problem* p = &self.p
         cdef Py_ssize_t f, b, i
         found = np.ones(p.slot[p.n_features], dtype=np.uint8)
         cdef uint8_t[::1] out = found

@@ -1,34 +1,47 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Candidate splits that come from public information alone.
 
-A numeric feature is cut at the edges of a uniform grid of its bounds and, because many
-features crowd at one end, at ever finer dyadic edges near both ends:
+A numeric feature has up to 254 cuts: the edges of a uniform grid of its bounds and,
+because many features crowd at one end, ever finer ones near both ends:
 
-    low  | | |  |   |      |      |      |  ...  |      |      |   |  | | |  high
+    low  |||| | | |  |  |   |   |   |   |  ...  |   |   |   |  |  | | | ||||  high
 
-With few candidates in all the uniform grid has twice as many cells: there is time for
-them. A feature of few whole numbers is cut between them, a categorical one by "is it
-v?".
+Not all of them are candidates at once. Splits above leave a region of the table an
+interval of each feature, which is public as they are: a box. Its candidates are the
+cuts that part the box into equal cells, as well as the grid has them, and some near an
+end of the box that is a bound; so they are few, and the finer the smaller the box is.
+A categorical feature is split by "is it v?".
+
 Every candidate has a base measure, a whole number over that of its feature, so that all
 features count the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-N_UNIFORM = 32  # cells of the uniform grid
-MOST_FINE = 512  # candidates of a grid that may have twice as many cells
-N_DYADIC = 11  # the finest dyadic edge is this many halvings away from a bound
-DYADIC_SHARE = 10  # a uniform edge weighs as much as so many dyadic ones
-MOST_WHOLE = 64  # a range of whole numbers this long is cut between all of them
+# Cells into which the candidates of a feature part a box: the more, the fewer features
+# have so many cuts
+CELLS = (64, 32, 16)
+MOST_EDGES = 384  # features times cells, unless cells are the fewest
+MOST_ALL = 16  # cuts in a box that are all candidates
+N_DYADIC = 11  # the finest candidate near a bound is this many halvings away from it
+UNIFORM_SHARE = 10  # an edge of these cells weighs as much as so many that are nearer
+MOST_CODES = 255  # of a feature
 MAX_CATEGORIES = 254
+LARGEST_TOTAL = UNIFORM_SHARE * CELLS[0] + 2 * N_DYADIC  # of the measures of a number
+
+# Cells of the whole grid, a power of two; octaves beyond them near each end, and cells
+# of an octave
+N_UNIFORM = 128
+N_OCTAVES = 7
+N_IN_OCTAVE = 8
 
 
 @dataclass(frozen=True)
@@ -39,69 +52,58 @@ class Numeric:
     high: float
     is_whole: bool = False
 
-    def cuts(
-        self, n_cells: int = N_UNIFORM
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the cuts, ascending, and the base measure of each.
-
-        Parameters
-        ----------
-        n_cells : int, default=32
-            Of the uniform grid, a power of two.
+    def cuts(self) -> NDArray[np.float64]:
+        """Return all cuts, ascending.
 
         Examples
         --------
-        >>> cuts, measure = Numeric(0, 3, is_whole=True).cuts()
-        >>> cuts.tolist(), measure.tolist()
-        ([0.5, 1.5, 2.5], [1, 1, 1])
+        >>> Numeric(0, 3, is_whole=True).cuts().tolist()
+        [0.5, 1.5, 2.5]
         """
-        if self.low == self.high:
-            return np.empty(0), np.empty(0, dtype=np.int64)
-        if self.is_whole and self.high - self.low <= MOST_WHOLE:
-            cuts = np.arange(self.low, self.high) + 0.5
-            return cuts, np.ones(len(cuts), dtype=np.int64)
-        span = self.high - self.low
-        uniform = np.arange(1, n_cells) / n_cells
-        near = 0.5 ** np.arange(n_cells.bit_length(), N_DYADIC + 1)
-        shares = np.concatenate([near, 1 - near, uniform])
-        measure = np.ones(len(shares), dtype=np.int64)
-        measure[2 * len(near) :] = DYADIC_SHARE
-        cuts = self.low + span * shares
+        if self.is_whole and self.high - self.low < MOST_CODES:
+            return np.arange(self.low, self.high) + 0.5
+        uniform = np.arange(1, N_UNIFORM) / N_UNIFORM
+        steps = 1 + np.arange(N_IN_OCTAVE) / N_IN_OCTAVE
+        octaves = 0.5 ** np.arange(1, N_OCTAVES + 1) / N_UNIFORM
+        near = np.outer(octaves, steps).ravel()
+        cuts = self.low + (self.high - self.low) * np.r_[near, uniform, 1 - near]
         if self.is_whole:
             cuts = np.floor(cuts) + 0.5
-        # Edges that rounding lays upon each other are one candidate.
-        # One that rounding lays upon a bound cuts nothing off.
-        is_inside = (cuts >= self.low) & (cuts < self.high)
-        measure = measure[is_inside]
-        cuts, place = np.unique(cuts[is_inside], return_inverse=True)
-        total = np.zeros(len(cuts), dtype=np.int64)
-        np.add.at(total, place, measure)
-        return cuts, total
+        # Edges that rounding lays upon each other are one cut; one that it lays upon a
+        # bound cuts nothing off.
+        return np.unique(cuts[(cuts >= self.low) & (cuts < self.high)])
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The candidate splits of a table.
+    """Codes of a table, and the candidates at them.
 
     Attributes
     ----------
-    cuts, cuts_start : ndarray of float64, ndarray of int64
-        Cuts of all numeric features, and where those of each feature begin.
+    cuts : ndarray of float64
+        Thresholds of all numeric features.
+    cuts_start : ndarray of shape (n_features + 1,), dtype=int64
+    ends : ndarray of shape (n_features, 2)
+        Bounds of numeric features.
+    n_cells : int
+        Into which the candidates of a numeric feature part a box.
     n_codes : ndarray of shape (n_features,), dtype=int32
-        Codes of each feature. The last code of a categorical feature is "other": a
-        category that is not in the list, or none.
+        A row has the code i if i cuts lie below it, or if it is in category i; the last
+        code of a categorical feature is that of all other values.
     slot : ndarray of shape (n_features + 1,), dtype=int32
-        First code of each feature among those of all.
+        First code of each feature, and the end.
     is_categorical : ndarray of shape (n_features,), dtype=bool
     measure : ndarray of shape (n_codes.sum(),), dtype=int64
-        Base measure of the cut after each code, or of "is it this category?"; 0 after
-        the last code of a numeric feature.
+        Base measure of the cut after each code, or of "is it this category?"; 0: that
+        is no candidate.
     total : ndarray of shape (n_features,), dtype=int64
         What the base measures of a feature are divided by: their sum.
     """
 
     cuts: NDArray[np.float64]
     cuts_start: NDArray[np.int64]
+    ends: NDArray[np.float64]
+    n_cells: int
     n_codes: NDArray[np.int32]
     slot: NDArray[np.int32]
     is_categorical: NDArray[np.bool_]
@@ -111,30 +113,67 @@ class Grid:
     @classmethod
     def of(cls, features: Sequence[Numeric | Sequence[Any]]) -> Grid:
         """Lay the grid of numeric features and of lists of categories."""
-        fine = cls._of(features, 2 * N_UNIFORM)
-        return fine if fine.n_candidates <= MOST_FINE else cls._of(features, N_UNIFORM)
-
-    @classmethod
-    def _of(cls, features: Sequence[Numeric | Sequence[Any]], n_cells: int) -> Grid:
-        cuts, measures = [], []
-        for feature in features:
-            if isinstance(feature, Numeric):
-                edges, measure = feature.cuts(n_cells)
-                cuts.append(edges)
-                measures.append(np.append(measure, 0))
-            else:
-                cuts.append(np.empty(0))
-                measures.append(np.ones(len(feature) + 1, dtype=np.int64))
-        n_codes = np.array([len(measure) for measure in measures], dtype=np.int32)
-        return cls(
+        cuts = [f.cuts() if isinstance(f, Numeric) else np.empty(0) for f in features]
+        n_codes = np.array(
+            [
+                1 + len(own if isinstance(feature, Numeric) else feature)
+                for feature, own in zip(features, cuts, strict=True)
+            ],
+            dtype=np.int32,
+        )
+        slot = np.cumsum([0, *n_codes], dtype=np.int32)
+        n_wide = sum(len(own) > MOST_ALL for own in cuts)
+        bare = cls(
             cuts=np.concatenate(cuts),
             cuts_start=np.cumsum([0, *map(len, cuts)]),
+            ends=np.array(
+                [
+                    (f.low, f.high) if isinstance(f, Numeric) else (0, 0)
+                    for f in features
+                ],
+                dtype=np.float64,
+            ),
+            n_cells=next((n for n in CELLS if n * n_wide <= MOST_EDGES), CELLS[-1]),
             n_codes=n_codes,
-            slot=np.cumsum([0, *n_codes], dtype=np.int32),
+            slot=slot,
             is_categorical=np.array([not isinstance(f, Numeric) for f in features]),
-            measure=np.concatenate(measures),
-            total=np.array([max(int(m.sum()), 1) for m in measures], dtype=np.int64),
+            measure=np.zeros(slot[-1], dtype=np.int64),
+            total=np.ones(len(features), dtype=np.int64),
         )
+        return bare.with_measures(
+            {j: bare.measures(j, 0, n - 1) for j, n in enumerate(n_codes.tolist())}
+        )
+
+    def with_measures(self, measures: Mapping[int, NDArray[np.int64]]) -> Grid:
+        """Return the grid with other candidates of some features."""
+        measure, total = self.measure.copy(), self.total.copy()
+        for feature, own in measures.items():
+            measure[self.slot[feature] : self.slot[feature + 1]] = own
+            total[feature] = max(int(own.sum()), 1)
+        return replace(self, measure=measure, total=total)
+
+    def measures(self, feature: int, low: int, high: int) -> NDArray[np.int64]:
+        """Return the base measures of a feature's candidates between two codes."""
+        n_codes = int(self.n_codes[feature])
+        measure = np.zeros(n_codes, dtype=np.int64)
+        if self.is_categorical[feature]:
+            measure[:] = low < high  # of a single category nothing can be asked
+            return measure
+        if high - low <= MOST_ALL:
+            measure[low:high] = 1
+            return measure
+        cuts = self.cuts[self.cuts_start[feature] : self.cuts_start[feature + 1]]
+        first = self.ends[feature, 0] if low == 0 else cuts[low - 1]
+        last = self.ends[feature, 1] if high == n_codes - 1 else cuts[high]
+        inside, span = cuts[low:high], last - first
+        near = 0.5 ** np.arange(self.n_cells.bit_length(), N_DYADIC + 1)
+        if low == 0:
+            measure[low + nearest(inside, first + span * near)] = 1
+        if high == n_codes - 1:
+            measure[low + nearest(inside, last - span * near)] = 1
+        uniform = first + span * (np.arange(1, self.n_cells) / self.n_cells)
+        measure[low + nearest(inside, uniform)] = UNIFORM_SHARE
+        return measure
 
     def with_stop(self, weight: int) -> Grid:
         """Return the grid with one more candidate: not to split.
@@ -146,6 +185,8 @@ class Grid:
         return Grid(
             cuts=self.cuts,
             cuts_start=np.append(self.cuts_start, self.cuts_start[-1]),
+            ends=np.append(self.ends, [[0.0, 0.0]], axis=0),
+            n_cells=self.n_cells,
             n_codes=np.append(self.n_codes, np.int32(1)),
             slot=np.append(self.slot, self.slot[-1] + np.int32(1)),
             is_categorical=np.append(self.is_categorical, True),
@@ -166,6 +207,8 @@ class Grid:
         return Grid(
             cuts=joined(self.cuts, self.cuts_start),
             cuts_start=np.cumsum([0, *n_cuts]),
+            ends=self.ends[features],
+            n_cells=self.n_cells,
             n_codes=n_codes,
             slot=np.cumsum([0, *n_codes], dtype=np.int32),
             is_categorical=self.is_categorical[features],
@@ -182,3 +225,9 @@ class Grid:
         """Return the feature and the code of a candidate."""
         feature = int(np.searchsorted(self.slot, candidate, side="right")) - 1
         return feature, candidate - int(self.slot[feature])
+
+
+def nearest(cuts: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return which of ascending cuts is the nearest to each value."""
+    middles = (cuts[1:] + cuts[:-1]) / 2
+    return np.searchsorted(middles, values)

@@ -13,11 +13,11 @@ whole number of steps; `Scoring` tells how many of them are one unit.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal, localcontext
 from functools import cache, cached_property, partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from queue import SimpleQueue
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from mrforest._core import LANES, RegionSubtrees, Subtrees
+from mrforest.privacy.boxes import EVERYWHERE, Box, Boxes
 from mrforest.privacy.choices import Choices
 from mrforest.privacy.exact import (
     Refine,
@@ -34,7 +35,7 @@ from mrforest.privacy.exact import (
     margin,
     precise,
 )
-from mrforest.privacy.grid import Grid
+from mrforest.privacy.grid import LARGEST_TOTAL, Grid
 from mrforest.privacy.randomness import RandomBits
 from mrforest.privacy.scoring import FARTHEST, Scoring, powers_of, powers_up_to
 from mrforest.privacy.sensitivity import SCALE_BITS, check_norm
@@ -67,20 +68,6 @@ class Split(NamedTuple):
 Tree = Split | Leaf
 
 
-def joined(levels: Sequence[Sequence[tuple[int, int]]], leaves: Sequence[Tree]) -> Tree:
-    """Put splits, feature and code, of full levels above leaves."""
-    trees = leaves
-    for level in reversed(levels):
-        trees = [
-            Split(feature, code, left, right)
-            for (feature, code), left, right in zip(
-                level, trees[::2], trees[1::2], strict=True
-            )
-        ]
-    (tree,) = trees
-    return tree
-
-
 class SubtreeMechanism:
     """Draws subtrees of regions of one table.
 
@@ -109,34 +96,52 @@ class SubtreeMechanism:
         if scoring.norm is not None and not scoring.squares:
             check_norm(n_classes, len(y))
         self.codes, self.y, self.n_classes = codes, y, n_classes
-        self.grid, self.scoring = grid, scoring
+        self.scoring = scoring
         self.n_threads = effective_n_jobs(n_jobs)
         self.unit = scoring.unit(n_classes)
         self.tables = powers_up_to(len(y) * scoring.range(n_classes), self.unit)
-        # Base measures are whole numbers over the sum of those of the feature; factors
-        # that make whole numbers of those of all features.
-        common = math.lcm(*grid.total.tolist())
-        self.scales = [common // total for total in grid.total.tolist()]
-        self.error_of = cache(self.relative_error)
         self.slots = [slice(*pair) for pair in pairwise(grid.slot.tolist())]
+        self.boxes, self.box = Boxes(grid), EVERYWHERE
+        self.error_of = cache(self.relative_error)
         self.kernel = Subtrees(
             codes,
             y,
             n_classes,
             grid.slot,
             grid.is_categorical.view(np.uint8),
-            grid.measure / np.repeat(grid.total, grid.n_codes),
             *self.tables,
             scoring.norm or 0.0,
             scoring.squares,
             SCALE_BITS,
         )
+        self._everywhere = dict(self.__dict__)
+
+    def inside(self, box: Box) -> SubtreeMechanism:
+        """Return the mechanism that draws from the candidates of a box."""
+        other = object.__new__(SubtreeMechanism)
+        other.__dict__.update(self._everywhere, _everywhere=self._everywhere, box=box)
+        return other
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """Base measures in the box, as weights are multiplied by them."""
+        return self.boxes.shares(self.box)
+
+    @property
+    def has_candidates(self) -> bool:
+        """Whether the box has any candidate; else a subtree of it is a leaf."""
+        return self.boxes.feature_sums(self.box)[-1] > 0
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The grid with the candidates of the box."""
+        return self.boxes.inside(self.box)
 
     # ---- weights ---------------------------------------------------------------------
 
     def weighed(self, rows: NDArray[np.int32], depth: int) -> RegionSubtrees:
         """Weigh the ways to split a region, each with all subtrees below it."""
-        region = RegionSubtrees(self.kernel, rows, depth)
+        region = RegionSubtrees(self.kernel, rows, depth, self.shares)
         self.weigh(region, len(rows), depth)
         return region
 
@@ -183,8 +188,9 @@ class SubtreeMechanism:
             a feature below   LANES terms at a time, and then these sums
             a feature above   its bins, and then features
         """
-        n_features, most_bins = len(self.grid.n_codes), int(self.grid.n_codes.max())
-        n_parts = int(self.grid.slot[-1]) // LANES + 1
+        n_codes = self.boxes.grid.n_codes
+        n_features, most_bins = len(n_codes), int(n_codes.max())
+        n_parts = int(n_codes.sum()) // LANES + 1
         return (
             self.n_classes + 5,
             most_bins + n_features + 3,
@@ -215,11 +221,10 @@ class SubtreeMechanism:
         return 2 * (error + measure + level) * 2.0**-53
 
     def log_spread(self, depth: int) -> float:
-        """Bound the log of the ratio of mantissas of subtrees."""
-        measures = self.grid.measure / np.repeat(self.grid.total, self.grid.n_codes)
-        smallest = measures[measures > 0].min(initial=math.inf)
-        of_split = math.log(max(float(measures.sum() / smallest), 1.0))
-        n_leaves = 2**depth
+        """Bound the log of the ratio of mantissas of subtrees, in whatever box."""
+        largest = max(int(self.boxes.grid.total.max()), LARGEST_TOTAL)
+        of_split = math.log(max(self.boxes.feature_sums(EVERYWHERE)[-1], 1) * largest)
+        n_leaves = 1 << depth
         return (n_leaves - 1) * of_split + n_leaves * math.log(self.n_classes)
 
     def exact_sum(self, rows: NDArray[np.int32], depth: int) -> Decimal:
@@ -269,7 +274,7 @@ class SubtreeMechanism:
         """Draw a subtree of a region."""
         if len(rows) == 0:
             return self.draw_blind(depth, random)
-        if depth == 0 or self.grid.n_candidates == 0:
+        if depth == 0 or not self.has_candidates:
             return Leaf(self.draw_label(rows, random))
         feature, code = self.draw_split(rows, depth, random)
         left, right = self.part(rows, feature, code)
@@ -282,45 +287,12 @@ class SubtreeMechanism:
 
     def draw_blind(self, depth: int, random: RandomBits) -> Tree:
         """Draw a subtree of no rows: all have the same score, only measures count."""
-        levels = [self.blind_splits(2**level, random) for level in self.levels(depth)]
-        return joined(levels, self.blind_leaves(2 ** len(levels), random))
-
-    def levels(self, depth: int) -> range:
-        """List the levels of a subtree; without any candidate it is a leaf."""
-        return range(depth if self.grid.n_candidates > 0 else 0)
-
-    def blind_splits(self, n: int, random: RandomBits) -> list[tuple[int, int]]:
-        """Draw n splits, feature and code, by base measure."""
-        features = [random.place(self.feature_sums) for _ in range(n)]
-        return [(f, random.place(self.code_sums[f])) for f in features]
-
-    def blind_leaves(self, n: int, random: RandomBits) -> list[Leaf]:
-        """Draw n leaves of no rows."""
-        if self.scoring.norm is not None:
-            return [Leaf(None)] * n
-        return [Leaf(random.below(self.n_classes)) for _ in range(n)]
-
-    @cached_property
-    def feature_sums(self) -> list[int]:
-        """Base measures of features, made whole numbers, up to each."""
-        return list(accumulate(self.shares_of(self.measures)))
-
-    @cached_property
-    def code_sums(self) -> list[list[int]]:
-        """Base measures of the candidates of each feature, up to each."""
-        measure = self.grid.measure
-        return [np.cumsum(measure[slot]).tolist() for slot in self.slots]
-
-    @cached_property
-    def measures(self) -> NDArray[np.int64]:
-        """Sum of the base measures of each feature."""
-        return np.array([sums[-1] for sums in self.code_sums], dtype=np.int64)
-
-    def shares_of(self, measures: NDArray[np.int64]) -> list[int]:
-        """Make measures of features, each over its total, comparable whole numbers."""
-        return [
-            n * scale for n, scale in zip(measures.tolist(), self.scales, strict=True)
-        ]
+        split = self.boxes.draw(self.box, random) if depth > 0 else None
+        if split is None:
+            is_labelled = self.scoring.norm is None
+            return Leaf(random.below(self.n_classes) if is_labelled else None)
+        left, right = (self.draw_blind(depth - 1, random) for _ in range(2))
+        return Split(*split, left, right)
 
     def draw_split(
         self, rows: NDArray[np.int32], depth: int, random: RandomBits
@@ -352,15 +324,22 @@ class SubtreeMechanism:
         feature, first, end = region.run(f, b)
         if end == first + 1:
             return feature, first
-        measures = self.grid.measure[self.slots[feature]][first:end]
+        measures = self.boxes.piece(self.box, feature).measure[first:end]
         return feature, first + random.index(measures.tolist())
 
     def draw_empty(self, region: RegionSubtrees, random: RandomBits) -> tuple[int, int]:
         """Draw one of the splits that leave a side empty, by their base measure."""
-        left_over = self.measures - region.covered(self.grid.measure)
-        feature = random.index(self.shares_of(left_over))
+        measure = self.grid.measure
+        left_over = np.add.reduceat(measure, self.grid.slot[:-1])
+        left_over -= region.covered(measure)
+        # Whole numbers over the totals of their features: make them comparable.
+        totals = self.grid.total.tolist()
+        common = math.lcm(*totals)
+        feature = random.index(
+            [n * (common // t) for n, t in zip(left_over.tolist(), totals, strict=True)]
+        )
         slot = self.slots[feature]
-        measures = self.grid.measure[slot] * region.leaves_a_side_empty()[slot]
+        measures = measure[slot] * region.leaves_a_side_empty()[slot]
         return feature, random.index(measures.tolist())
 
     def settle(
@@ -401,7 +380,7 @@ class SubtreeMechanism:
 
     def log_sum(self, rows: NDArray[np.int32], depth: int) -> float:
         """Log Z(rows, depth), up to rounding."""
-        if depth == 0 or self.grid.n_candidates == 0:
+        if depth == 0 or not self.has_candidates:
             scores = self.leaf_scores(rows)
             highest = max(scores)
             weights = powers_of(highest - np.array(scores), self.tables)

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mrforest.privacy.boxes import EVERYWHERE, Box
 from mrforest.privacy.grid import Grid
 from mrforest.privacy.mechanisms import Geometric, PermuteAndFlip
 from mrforest.privacy.plan import Plan
@@ -23,7 +24,6 @@ from mrforest.privacy.subtree import (
     Split,
     SubtreeMechanism,
     Tree,
-    joined,
 )
 
 Rows = NDArray[np.int32]
@@ -115,43 +115,36 @@ class TreeMechanism:
         self.step = step
         everything = np.arange(len(self.rows.y), dtype=np.int32)
         if not self.plan.honest:
-            return self._grow(everything, everything, 0, random)
+            return self._grow(everything, everything, 0, EVERYWHERE, random)
         # A coin for each row: which half it falls into has nothing to do with others.
         bytes_ = random.words((len(everything) + 7) // 8).view(np.uint8)
         shapes = (bytes_[: len(everything)] & 1).astype(bool)
-        return self._grow(everything[shapes], everything[~shapes], 0, random)
+        halves = everything[shapes], everything[~shapes]
+        return self._grow(*halves, 0, EVERYWHERE, random)
 
     def _grow(
-        self, structure: Rows, estimation: Rows, block: int, random: RandomBits
+        self,
+        structure: Rows,
+        estimation: Rows,
+        block: int,
+        box: Box,
+        random: RandomBits,
     ) -> Tree:
         """Draw what is below a region, from a block on."""
         if block == len(self.plan.blocks):
             return self._draw_leaf(estimation, random)
-        if len(structure) == len(estimation) == 0:  # most regions of a deep tree
-            return self._draw_blind(block, random)
         looks = not self.plan.honest or random.below(BLIND_BLOCKS) > 0
-        drawn = self.blocks[block].draw(
-            structure if looks else structure[:0],
-            self.plan.blocks[block].depth,
-            random,
+        drawn = (
+            self.blocks[block]
+            .inside(box)
+            .draw(
+                structure if looks else structure[:0],
+                self.plan.blocks[block].depth,
+                random,
+            )
         )
         self.step()
-        return self._extend(drawn, structure, estimation, block + 1, random)
-
-    def _draw_blind(self, block: int, random: RandomBits) -> Tree:
-        """Draw all that is below a region without rows, level by level."""
-        levels: list[list[tuple[int, int]]] = []
-        for mechanism, part in zip(
-            self.blocks[block:], self.plan.blocks[block:], strict=True
-        ):
-            for _ in range(2 ** len(levels)):
-                self.step()
-            for _ in mechanism.levels(part.depth):
-                levels.append(mechanism.blind_splits(2 ** len(levels), random))
-        leaves = mechanism.blind_leaves(2 ** len(levels), random)
-        if self.plan.leaf != "joint":
-            leaves = [self._draw_leaf(self.rows.y[:0], random) for _ in leaves]
-        return joined(levels, leaves)
+        return self._extend(drawn, structure, estimation, block + 1, box, random)
 
     def _extend(
         self,
@@ -159,25 +152,28 @@ class TreeMechanism:
         structure: Rows,
         estimation: Rows,
         block: int,
+        box: Box,
         random: RandomBits,
     ) -> Tree:
         """Put the next block below each leaf of a drawn one."""
         if isinstance(tree, Leaf):
             if tree.label is not None:
                 return tree
-            return self._grow(structure, estimation, block, random)
-        parts = [self._part(tree, structure)]
-        parts.append(self._part(tree, estimation) if self.plan.honest else parts[0])
-        left, right = (
-            self._extend(child, shaping, filling, block, random)
-            for child, shaping, filling in zip(
-                (tree.left, tree.right), *parts, strict=True
-            )
+            return self._grow(structure, estimation, block, box, random)
+        shaping = self._part(tree, structure)
+        filling = self._part(tree, estimation) if self.plan.honest else shaping
+        boxes = self._boxes(tree, box)
+        left = self._extend(tree.left, shaping[0], filling[0], block, boxes[0], random)
+        right = self._extend(
+            tree.right, shaping[1], filling[1], block, boxes[1], random
         )
         return Split(tree.feature, tree.code, left, right)
 
+    def _boxes(self, split: Split, box: Box) -> tuple[Box, Box]:
+        return self.blocks[0].boxes.parts(box, split.feature, split.code)
+
     def _part(self, split: Split, rows: Rows) -> tuple[Rows, Rows]:
-        if len(rows) == 0:
+        if len(rows) == 0:  # most regions of a deep tree
             return rows, rows
         return self.blocks[0].part(rows, split.feature, split.code)
 
@@ -204,9 +200,12 @@ class TreeMechanism:
                 "probability is a sum over all ways to halve the rows"
             )
         everything = np.arange(len(self.rows.y), dtype=np.int32)
-        return math.fsum(self._log_probabilities(tree, everything, 0))
+        found = self._log_probabilities(tree, everything, 0, EVERYWHERE)
+        return math.fsum(found)
 
-    def _log_probabilities(self, tree: Tree, rows: Rows, block: int) -> Iterator[float]:
+    def _log_probabilities(
+        self, tree: Tree, rows: Rows, block: int, box: Box
+    ) -> Iterator[float]:
         """Yield the logs of what was drawn, draw by draw."""
         if block == len(self.plan.blocks):
             assert isinstance(tree, Leaf)
@@ -215,26 +214,28 @@ class TreeMechanism:
                 mechanism = Geometric(self.plan.leaf_epsilon)
                 yield float(mechanism.log_probabilities(noise).sum())
             return
+        drawn = self.blocks[block].inside(box)
         # Without any candidate a block is a leaf.
-        has_candidates = self.blocks[block].grid.n_candidates > 0
-        depth = self.plan.blocks[block].depth if has_candidates else 0
-        top = cut_off(tree, depth)
-        yield self.blocks[block].log_probability(top, rows, depth)
-        for below, part in self._regions(tree, rows, depth):
-            yield from self._log_probabilities(below, part, block + 1)
+        depth = self.plan.blocks[block].depth if drawn.has_candidates else 0
+        yield drawn.log_probability(cut_off(tree, depth), rows, depth)
+        for below, part, its_box in self._regions(tree, rows, depth, box):
+            yield from self._log_probabilities(below, part, block + 1, its_box)
 
     def _regions(
-        self, tree: Tree, rows: Rows, depth: int
-    ) -> Iterator[tuple[Tree, Rows]]:
-        """Yield what stands below so many levels, with its rows."""
+        self, tree: Tree, rows: Rows, depth: int, box: Box
+    ) -> Iterator[tuple[Tree, Rows, Box]]:
+        """Yield what stands below so many levels, with its rows and its box."""
         if depth == 0:
-            yield tree, rows
+            yield tree, rows, box
             return
         assert isinstance(tree, Split)
-        for child, part in zip(
-            (tree.left, tree.right), self._part(tree, rows), strict=True
+        for child, part, its_box in zip(
+            (tree.left, tree.right),
+            self._part(tree, rows),
+            self._boxes(tree, box),
+            strict=True,
         ):
-            yield from self._regions(child, part, depth - 1)
+            yield from self._regions(child, part, depth - 1, its_box)
 
 
 def cut_off(tree: Tree, depth: int) -> Tree:
