@@ -134,15 +134,9 @@ class TreeMechanism:
         if block == len(self.plan.blocks):
             return self._draw_leaf(estimation, random)
         looks = not self.plan.honest or random.below(BLIND_BLOCKS) > 0
-        drawn = (
-            self.blocks[block]
-            .inside(box)
-            .draw(
-                structure if looks else structure[:0],
-                self.plan.blocks[block].depth,
-                random,
-            )
-        )
+        seen = structure if looks else structure[:0]
+        mechanism = self.blocks[block].inside(box)
+        drawn = mechanism.draw(seen, self.plan.blocks[block].depth, random)
         self.step()
         return self._extend(drawn, structure, estimation, block + 1, box, random)
 
