@@ -267,7 +267,8 @@ def test_commands_are_copied(open_page):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     command = page.locator("#about .command").first
     command.get_by_role("button").click()
-    page.wait_for_function("document.getElementById('said').textContent === 'Copied'")
+    # The page allows no evaluation of texts, by which Playwright would wait for more.
+    page.locator("#said", has_text="Copied").wait_for(state="attached")
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied == command.locator("code").inner_text() == "mrforest reproduce table1"
 
