@@ -19,7 +19,7 @@
 #define MRFOREST_INLINE inline
 #endif
 
-#define MRFOREST_NORMS 128 /* at most */
+#define MRFOREST_NORMS 128 /* at most: LANES of weight.pxd */
 
 /* The largest whole number below 0 <= x < 2^51, or the next one if x is not far from that. Seldom
  * wrong, so that what asks for it is foreseen; and right for whole numbers. */
