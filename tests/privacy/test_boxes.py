@@ -56,7 +56,7 @@ def test_candidates_lie_in_the_box(path):
             continue
         assert ((low <= chosen) & (chosen < high)).all()
         assert len(chosen) <= MOST_ALL or len(chosen) < GRID.n_cells + 2 * 11
-        # None is left out where there is time for all, and no large cell is left.
+        # None is left out where there is time for all.
         if high - low <= MOST_ALL:
             assert len(chosen) == max(high - low, 0)
 

@@ -104,6 +104,16 @@ static MRFOREST_INLINE void mrforest_roots(double norm, int scale_bits, double *
     mrforest_to_whole(found, n, out);
 }
 
+/* A loop for each norm: the compiler drops what it does not need. */
+#define MRFOREST_BY_NORM(norm, LOOP) \
+    if (norm == 3) {                 \
+        LOOP(3)                      \
+    } else if (norm == 2) {          \
+        LOOP(2)                      \
+    } else {                         \
+        LOOP(1.5)                    \
+    }
+
 /* Norms (1.5, 2 or 3) of n leaves from their counts: those of a class are `stride` apart from those of
  * the next. */
 MRFOREST_WIDE static void mrforest_norms(double norm, int scale_bits, ptrdiff_t n_classes,
@@ -114,13 +124,7 @@ MRFOREST_WIDE static void mrforest_norms(double norm, int scale_bits, ptrdiff_t 
         for (ptrdiff_t i = 0; i < n; i++) total[i] += mrforest_raised(counts[k * stride + i], NORM);   \
     mrforest_roots(NORM, scale_bits, total, n, out);
     for (ptrdiff_t i = 0; i < n; i++) total[i] = 0;
-    if (norm == 3) {
-        MRFOREST_ADD(3)
-    } else if (norm == 2) {
-        MRFOREST_ADD(2)
-    } else {
-        MRFOREST_ADD(1.5)
-    }
+    MRFOREST_BY_NORM(norm, MRFOREST_ADD)
 #undef MRFOREST_ADD
 }
 
@@ -149,13 +153,7 @@ MRFOREST_WIDE static void mrforest_norms_of_pairs(double norm, int scale_bits, p
     mrforest_roots(NORM, scale_bits, total[3], n, ff);
     for (int q = 0; q < 4; q++)
         for (ptrdiff_t i = 0; i < n; i++) total[q][i] = 0;
-    if (norm == 3) {
-        MRFOREST_ADD(3)
-    } else if (norm == 2) {
-        MRFOREST_ADD(2)
-    } else {
-        MRFOREST_ADD(1.5)
-    }
+    MRFOREST_BY_NORM(norm, MRFOREST_ADD)
 #undef MRFOREST_ADD
 }
 

@@ -7,7 +7,6 @@ A box is as public as the splits that made it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -33,8 +32,7 @@ class Piece:
     def __init__(self, measure: NDArray[np.int64]) -> None:
         self.measure = measure
         self.sums = list(accumulate(measure.tolist()))
-        self.total = max(self.sums[-1], 1)
-        self.shares = measure / self.total
+        self.shares = measure / max(self.sums[-1], 1)
 
 
 class Boxes:
@@ -43,16 +41,21 @@ class Boxes:
     Parameters
     ----------
     grid : Grid
+
+    Attributes
+    ----------
+    slots : list of slice
+        The codes of each feature.
     """
 
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
-        self._slots = [slice(*pair) for pair in pairwise(grid.slot.tolist())]
+        self.slots = [slice(*pair) for pair in pairwise(grid.slot.tolist())]
         self._last = (grid.n_codes - 1).tolist()
         self._known = {
             (feature, 0, last): Piece(grid.measure[slot])
             for feature, (slot, last) in enumerate(
-                zip(self._slots, self._last, strict=True)
+                zip(self.slots, self._last, strict=True)
             )
         }
         self._shares = grid.measure / np.repeat(grid.total, grid.n_codes)
@@ -80,14 +83,9 @@ class Boxes:
 
     def inside(self, box: Box) -> Grid:
         """Return the grid with the candidates of a box."""
-        if not box:
-            return self.grid
-        measure, total = self.grid.measure.copy(), self.grid.total.copy()
-        for feature in box:
-            piece = self.piece(box, feature)
-            measure[self._slots[feature]] = piece.measure
-            total[feature] = piece.total
-        return replace(self.grid, measure=measure, total=total)
+        return self.grid.with_measures(
+            {feature: self.piece(box, feature).measure for feature in box}
+        )
 
     def shares(self, box: Box) -> NDArray[np.float64]:
         """Return the base measures in a box, divided by their features' totals."""
@@ -95,7 +93,7 @@ class Boxes:
             return self._shares
         shares = self._shares.copy()
         for feature in box:
-            shares[self._slots[feature]] = self.piece(box, feature).shares
+            shares[self.slots[feature]] = self.piece(box, feature).shares
         return shares
 
     def piece(self, box: Box, feature: int) -> Piece:

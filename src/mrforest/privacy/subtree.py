@@ -100,7 +100,6 @@ class SubtreeMechanism:
         self.n_threads = effective_n_jobs(n_jobs)
         self.unit = scoring.unit(n_classes)
         self.tables = powers_up_to(len(y) * scoring.range(n_classes), self.unit)
-        self.slots = [slice(*pair) for pair in pairwise(grid.slot.tolist())]
         self.boxes, self.box = Boxes(grid), EVERYWHERE
         self.error_of = cache(self.relative_error)
         self.kernel = Subtrees(
@@ -114,6 +113,7 @@ class SubtreeMechanism:
             scoring.squares,
             SCALE_BITS,
         )
+        # All that does not depend on a box; what is cached of one comes later.
         self._everywhere = dict(self.__dict__)
 
     def inside(self, box: Box) -> SubtreeMechanism:
@@ -338,7 +338,7 @@ class SubtreeMechanism:
         feature = random.index(
             [n * (common // t) for n, t in zip(left_over.tolist(), totals, strict=True)]
         )
-        slot = self.slots[feature]
+        slot = self.boxes.slots[feature]
         measures = measure[slot] * region.leaves_a_side_empty()[slot]
         return feature, random.index(measures.tolist())
 
