@@ -108,12 +108,6 @@ def test_a_region_of_nothing(depth):
     assert region.weights.tolist() == [(0, 5.0**n_splits * 2.0**n_leaves)]
 
 
-def test_measures_that_are_not_of_all_bins_are_refused():
-    region = region_of(Subtrees(**arguments()), [0, 1])
-    with pytest.raises(ValueError, match="measures must be of all bins"):
-        region.covered(np.ones(2, dtype=np.int64))
-
-
 def test_counts_of_the_wrong_number_of_classes():
     table = Subtrees(**arguments(norm=2.0))
     assert table.score(np.array([3, 4])) == 5 << 16

@@ -98,6 +98,11 @@ def test_distinct_values_of_a_table(X):
         expected = np.unique(column[~np.isnan(column)])
         np.testing.assert_array_equal(found[:n], expected)
         assert not np.signbit(found[found == 0]).any()
+        places = _core.places(np.ascontiguousarray(column), found[:n])
+        np.testing.assert_array_equal(places[np.isnan(column)], -1)
+        known = places >= 0
+        np.testing.assert_array_equal(found[places[known]], column[known])
+        assert known.sum() == (~np.isnan(column)).sum()
 
 
 def test_cuts_of_a_table_are_those_of_its_columns():

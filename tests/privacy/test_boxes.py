@@ -12,6 +12,7 @@ from scipy.stats import chisquare
 from mrforest.privacy.boxes import EVERYWHERE, Boxes
 from mrforest.privacy.grid import MOST_ALL, Grid, Numeric
 from mrforest.privacy.randomness import RandomBits
+from mrforest.privacy.subtree import Leaf, Scoring, SubtreeMechanism
 
 FEATURES = [
     Numeric(0, 1),
@@ -92,12 +93,23 @@ def test_parts_of_a_box():
     assert boxes.parts(left, 6, 0) == (left, left)
 
 
+def without_rows(grid, box):
+    """A mechanism that knows no row."""
+    codes = np.empty((0, len(grid.n_codes)), dtype=np.uint8)
+    y = np.empty(0, dtype=np.int32)
+    return SubtreeMechanism(codes, y, 2, grid, Scoring(1.0, 2.0)).inside(box)
+
+
 @pytest.mark.parametrize("box", [{}, {0: (7, 30), 4: (1, 1)}, {2: (9, 9), 1: (4, 3)}])
 def test_draws_follow_base_measures(box):
-    boxes, random, n = Boxes(GRID.with_stop(2)), RandomBits.seeded(5), 4000
-    grid = boxes.inside(box)
+    mechanism, random, n = (
+        without_rows(GRID.with_stop(2), box),
+        RandomBits.seeded(5),
+        4000,
+    )
+    grid = mechanism.grid
     shares = grid.measure / np.repeat(grid.total, grid.n_codes)
-    drawn = Counter(boxes.draw(box, random) for _ in range(n))
+    drawn = Counter(mechanism.draw_candidate(random) for _ in range(n))
     seen = np.zeros(len(shares))
     for (feature, code), times in drawn.items():
         seen[grid.slot[feature] + code] = times
@@ -111,8 +123,10 @@ def test_draws_follow_base_measures(box):
 
 
 def test_a_box_without_candidates():
-    boxes = Boxes(Grid.of([Numeric(0, 2, is_whole=True), ["a"], Numeric(1, 1)]))
+    grid = Grid.of([Numeric(0, 2, is_whole=True), ["a"], Numeric(1, 1)])
     random = RandomBits.seeded(0)
-    assert boxes.draw({0: (1, 1)}, random)[0] == 1
-    assert boxes.draw({0: (1, 1), 1: (0, 0)}, random) is None
-    assert boxes.inside({0: (1, 1), 1: (0, 0)}).n_candidates == 0
+    assert without_rows(grid, {0: (1, 1)}).draw_candidate(random)[0] == 1
+    nothing_left = without_rows(grid, {0: (1, 1), 1: (0, 0)})
+    assert not nothing_left.has_candidates
+    assert nothing_left.grid.n_candidates == 0
+    assert nothing_left.draw_blind(2, random) == Leaf(None)

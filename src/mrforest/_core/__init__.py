@@ -13,7 +13,7 @@ from mrforest._core.comparison import (
     grow_by_comparisons,
 )
 from mrforest._core.cooccurrence import texture
-from mrforest._core.distinct import distinct_values
+from mrforest._core.distinct import distinct_values, places
 from mrforest._core.encode import encode, fingerprints
 from mrforest._core.grow import grow_tree
 from mrforest._core.growth import Limits
@@ -82,6 +82,7 @@ __all__ = [
     "grow_purely_random",
     "grow_tree",
     "partition_points",
+    "places",
     "texture",
     "value_decrease",
     "words",

@@ -104,3 +104,32 @@ def distinct_values(const double[:, ::1] X):
                        min(n_values[j], MOST) * sizeof(double))
     free(columns)
     return values_, n_values_
+
+
+def places(const double[::1] values, const double[::1] among):
+    """Find each value among ascending ones, all that there are.
+
+    Returns
+    -------
+    ndarray of shape (n_values,), dtype=intp
+        NaN: -1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> places(np.array([7.0, np.nan, 3.0]), np.array([3.0, 5.0, 7.0])).tolist()
+    [2, -1, 0]
+    """
+    cdef Py_ssize_t n = values.shape[0], i, first, length, half
+    found = np.empty(n, dtype=np.intp)
+    cdef Py_ssize_t[::1] out = found
+    with nogil:
+        for i in range(n):
+            # Invariant: it lies in [first, first + length). No branch depends on the value.
+            first, length = 0, among.shape[0]
+            while length > 1:
+                half = length >> 1
+                first += half if among[first + half] <= values[i] else 0
+                length -= half
+            out[i] = first if values[i] == values[i] else -1
+    return found

@@ -162,9 +162,8 @@ def check_table(codes, y, n_classes, slot, is_categorical):
         )
     if slot[0] != 0 or n_bins.min() < 1 or n_bins.max() > MOST_BINS:
         raise ValueError(f"slot={slot} must rise from 0, by at most {MOST_BINS} each time")
-    is_high = codes.max(axis=0, initial=0) >= n_bins
-    if is_high.any():
-        f = int(is_high.argmax())
+    f = find_high_code(codes, (n_bins - 1).astype(np.uint8))
+    if f >= 0:
         raise ValueError(f"codes of feature {f} must be below {n_bins[f]}: {codes[:, f].max()}")
     if not 1 <= n_classes <= INT32_MAX:
         raise ValueError(f"n_classes={n_classes} must be in [1, 2**31)")
@@ -172,6 +171,17 @@ def check_table(codes, y, n_classes, slot, is_categorical):
         raise ValueError(f"y of {len(y)} rows must be of the {n_rows} rows of codes")
     if y.min(initial=0) < 0 or y.max(initial=0) >= n_classes:
         raise ValueError(f"y from {y.min()} to {y.max()} must be in [0, {n_classes})")
+
+
+cdef Py_ssize_t find_high_code(const uint8_t[:, ::1] codes, const uint8_t[::1] last):
+    """The first feature that has a code above its last one; -1: none has."""
+    cdef Py_ssize_t i, f, F = codes.shape[1]
+    is_high_ = np.zeros(F, dtype=np.uint8)
+    cdef uint8_t[::1] is_high = is_high_
+    for i in range(codes.shape[0]):
+        for f in range(F):
+            is_high[f] |= codes[i, f] > last[f]
+    return is_high_.argmax() if is_high_.any() else -1
 
 
 cdef int check_measure(const double[::1] measure, Py_ssize_t n_bins) except -1:
@@ -388,20 +398,6 @@ cdef class RegionSubtrees:
             raise ValueError(f"{b} must be one of its bins")
         b += self.r.slot[f]
         return self.r.feature[f], self.r.bin[b], self.end_of_run(f, b)
-
-    def covered(self, const int64_t[::1] measure not None):
-        """Sum of whole measures of the candidates of each feature that leave no side empty."""
-        cdef Py_ssize_t f, b, i, slot
-        if measure.shape[0] != self.p.slot[self.p.n_features]:
-            raise ValueError(f"{len(measure)} measures must be of all bins")
-        found = np.zeros(self.p.n_features, dtype=np.int64)
-        cdef int64_t[::1] out = found
-        for f in range(self.r.n_features):
-            slot = self.p.slot[self.r.feature[f]]
-            for b in range(self.r.slot[f], self.r.slot[f + 1]):
-                for i in range(self.r.bin[b], self.end_of_run(f, b)):
-                    out[self.r.feature[f]] += measure[slot + i]
-        return found
 
     cdef inline Py_ssize_t end_of_run(self, Py_ssize_t f, Py_ssize_t b) noexcept nogil:
         """End of the candidates that part the region as that after, or at, an occupied bin."""

@@ -99,8 +99,9 @@ cdef void by_labels(
     Leaves* out
 ) noexcept nogil:
     cdef Py_ssize_t i, k
-    cdef double total, n_absent = p.n_classes - r.n_classes
+    cdef double n_absent = p.n_classes - r.n_classes
     cdef int32_t highest[LANES]
+    cdef int32_t largest = 0
     highest_of(r, cells, stride, n, highest)
     for i in range(n):
         out.exponent[i] = highest[i]
@@ -114,11 +115,17 @@ cdef void by_labels(
             out.mantissa[i] += 1 + power(
                 p, (highest[i] - cells[i]) + (highest[i] - cells[stride + i]))
         return
-    for i in range(n):
-        total = out.mantissa[i]
+    for k in range(r.n_classes):
+        largest = max(largest, r.whole[k])
+    if largest < min(DIGIT, p.negligible):
+        # No difference has a second digit: nothing has to be asked.
         for k in range(r.n_classes):
-            total += power(p, highest[i] - cells[k * stride + i])
-        out.mantissa[i] = total
+            for i in range(n):
+                out.mantissa[i] += p.ones[highest[i] - cells[k * stride + i]]
+        return
+    for k in range(r.n_classes):
+        for i in range(n):
+            out.mantissa[i] += power(p, highest[i] - cells[k * stride + i])
 
 
 # ---- squares -----------------------------------------------------------------------------

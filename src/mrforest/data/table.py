@@ -378,12 +378,13 @@ def _factorize(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         codes = np.array([index.get(value, -1) for value in values], dtype=np.intp)
         return codes, np.fromiter(index, dtype=object, count=len(index))
     if values.dtype == np.float64:
-        found, n_found = _core.distinct_values(np.ascontiguousarray(values[:, None]))
+        values = np.ascontiguousarray(values)
+        found, n_found = _core.distinct_values(values[:, None])
         if n_found[0] <= found.shape[1]:  # few: nothing has to be sorted
             few = found[0, : n_found[0]]
-            assert_all_finite(few, input_name="X")
-            codes = np.searchsorted(few, values)
-            return np.where(np.isnan(values), -1, codes), few
+            if not np.isfinite(few).all():
+                assert_all_finite(few, input_name="X")
+            return _core.places(values, few), few
     values, codes = np.unique(values, return_inverse=True)
     if values.dtype.kind == "f":
         # np.unique puts NaN last, and only once.

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest.privacy.grid import Grid
-from mrforest.privacy.randomness import RandomBits
 
 # First and last code of each feature that has been split
 Box = Mapping[int, tuple[int, int]]
@@ -113,11 +112,3 @@ class Boxes:
         for feature in closed:
             measures[feature] = 0
         return list(accumulate(measures))
-
-    def draw(self, box: Box, random: RandomBits) -> tuple[int, int] | None:
-        """Draw feature and code of a candidate by base measure; None: there is none."""
-        sums = self.feature_sums(box)
-        if sums[-1] == 0:
-            return None
-        feature = random.place(sums)
-        return feature, random.place(self.piece(box, feature).sums)

@@ -127,10 +127,15 @@ class SubtreeMechanism:
         """Base measures in the box, as weights are multiplied by them."""
         return self.boxes.shares(self.box)
 
+    @cached_property
+    def feature_sums(self) -> list[int]:
+        """Base measures of all features in the box, added up to each."""
+        return self.boxes.feature_sums(self.box)
+
     @property
     def has_candidates(self) -> bool:
         """Whether the box has any candidate; else a subtree of it is a leaf."""
-        return self.boxes.feature_sums(self.box)[-1] > 0
+        return self.feature_sums[-1] > 0
 
     @cached_property
     def grid(self) -> Grid:
@@ -287,12 +292,17 @@ class SubtreeMechanism:
 
     def draw_blind(self, depth: int, random: RandomBits) -> Tree:
         """Draw a subtree of no rows: all have the same score, only measures count."""
-        split = self.boxes.draw(self.box, random) if depth > 0 else None
-        if split is None:
+        if depth == 0 or not self.has_candidates:
             is_labelled = self.scoring.norm is None
             return Leaf(random.below(self.n_classes) if is_labelled else None)
+        feature, code = self.draw_candidate(random)
         left, right = (self.draw_blind(depth - 1, random) for _ in range(2))
-        return Split(*split, left, right)
+        return Split(feature, code, left, right)
+
+    def draw_candidate(self, random: RandomBits) -> tuple[int, int]:
+        """Draw feature and code of a candidate of the box by base measure."""
+        feature = random.place(self.feature_sums)
+        return feature, random.place(self.boxes.piece(self.box, feature).sums)
 
     def draw_split(
         self, rows: NDArray[np.int32], depth: int, random: RandomBits
@@ -328,19 +338,15 @@ class SubtreeMechanism:
         return feature, first + random.index(measures.tolist())
 
     def draw_empty(self, region: RegionSubtrees, random: RandomBits) -> tuple[int, int]:
-        """Draw one of the splits that leave a side empty, by their base measure."""
-        measure = self.grid.measure
-        left_over = np.add.reduceat(measure, self.grid.slot[:-1])
-        left_over -= region.covered(measure)
-        # Whole numbers over the totals of their features: make them comparable.
-        totals = self.grid.total.tolist()
-        common = math.lcm(*totals)
-        feature = random.index(
-            [n * (common // t) for n, t in zip(left_over.tolist(), totals, strict=True)]
-        )
-        slot = self.boxes.slots[feature]
-        measures = measure[slot] * region.leaves_a_side_empty()[slot]
-        return feature, random.index(measures.tolist())
+        """Draw one of the splits that leave a side empty, by their base measure.
+
+        Tried until one is met: if they are rare, this is seldom asked for.
+        """
+        leaves_a_side_empty = region.leaves_a_side_empty()
+        while True:
+            feature, code = self.draw_candidate(random)
+            if leaves_a_side_empty[self.boxes.slots[feature].start + code]:
+                return feature, code
 
     def settle(
         self,
