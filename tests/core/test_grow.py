@@ -59,44 +59,55 @@ def test_same_regression_tree_as_the_twin(table, params, seed, data):
     check(table, params, seed, data)
 
 
-def larger_table(n_bins: int, *, weighted: bool, is_regression: bool) -> naive.Table:
-    """Large enough for counted nodes, subtraction and the counting sort."""
+def larger_table(
+    n_bins: int,
+    *,
+    n_classes: int = 3,
+    share_missing: float = 0.05,
+    weighted: bool = False,
+    is_regression: bool = False,
+) -> naive.Table:
+    """Large enough for nodes that are counted, subtracted, and then in blocks."""
     rng = np.random.default_rng(n_bins)
-    n_rows, n_features = 500, 5
+    n_rows, n_features = 1200 if n_bins < 100 else 500, 5
     codes = rng.integers(0, n_bins, (n_rows, n_features))
-    codes[rng.random(codes.shape) < 0.05] = n_bins
-    y = ((codes[:, 0] > n_bins // 2) * 2 + (codes[:, 1] > n_bins // 3)) % 3
-    y = np.where(rng.random(n_rows) < 0.1, rng.integers(0, 3, n_rows), y)
+    codes[rng.random(codes.shape) < share_missing] = n_bins
+    y = (codes[:, 0] > n_bins // 2) * 2 + (codes[:, 1] > n_bins // 3)
+    y = np.where(rng.random(n_rows) < 0.1, rng.integers(0, n_classes, n_rows), y)
+    y %= n_classes
     mass = rng.integers(1, 2**30, n_rows) if weighted else None
     moment = None
     if is_regression:
         moment = y * 2**40 + rng.integers(-(2**38), 2**38, n_rows)
         y = np.unique(moment, return_inverse=True)[1]
     cuts = [np.arange(n_bins - 1.0)] * n_features
-    bins, kinds = [n_bins] * n_features, [False] * n_features
-    return naive.Table(codes, bins, kinds, cuts, y, 3, mass, None, moment)
+    kinds = [False, False, False, False, n_bins < 10]
+    return naive.Table(
+        codes, [n_bins] * n_features, kinds, cuts, y, n_classes, mass, None, moment
+    )
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
 @pytest.mark.parametrize(
-    ("criterion", "n_bins", "leaf_rule", "weighted"),
+    ("criterion", "leaf_rule", "shape"),
     [
-        ("gini", 3, "stop", False),
-        ("gini", 200, "floor", True),
-        ("gini", 60_000, "stop", False),
-        ("entropy", 3, "floor", True),
-        ("entropy", 200, "stop", False),
-        ("variance", 3, "floor", False),
-        ("variance", 200, "stop", True),
-        ("variance", 60_000, "floor", False),
+        ("gini", "stop", {"n_bins": 3}),
+        ("gini", "stop", {"n_bins": 3, "share_missing": 0.0}),
+        ("gini", "stop", {"n_bins": 3, "n_classes": 12, "share_missing": 0.0}),
+        ("gini", "stop", {"n_bins": 40, "n_classes": 2, "share_missing": 0.0}),
+        ("gini", "stop", {"n_bins": 40, "n_classes": 12, "share_missing": 0.0}),
+        ("gini", "floor", {"n_bins": 200, "weighted": True}),
+        ("gini", "stop", {"n_bins": 60_000}),
+        ("gini", "stop", {"n_bins": 60_000, "n_classes": 2, "share_missing": 0.0}),
+        ("entropy", "floor", {"n_bins": 3, "weighted": True}),
+        ("entropy", "stop", {"n_bins": 200}),
+        ("variance", "floor", {"n_bins": 3}),
+        ("variance", "stop", {"n_bins": 200, "weighted": True}),
+        ("variance", "floor", {"n_bins": 60_000}),
     ],
 )
-def test_same_tree_as_the_twin_on_larger_tables(
-    rule, criterion, n_bins, leaf_rule, weighted
-):
-    table = larger_table(
-        n_bins, weighted=weighted, is_regression=criterion == "variance"
-    )
+def test_same_tree_as_the_twin_on_larger_tables(rule, criterion, leaf_rule, shape):
+    table = larger_table(**shape, is_regression=criterion == "variance")
     params = naive.Params(
         rule=rule, leaf_rule=leaf_rule, criterion=criterion, min_samples_leaf=3
     )
@@ -106,7 +117,7 @@ def test_same_tree_as_the_twin_on_larger_tables(
     # Missing against the rest is one of many candidates that end a random tree soon.
     assert len(twin.nodes) > 15
     compiled = grow_compiled(
-        table, structure, estimation, key, params, wide=n_bins > 255
+        table, structure, estimation, key, params, wide=shape["n_bins"] > 255
     )
     assert_same_tree(compiled, twin)
 

@@ -283,7 +283,7 @@ cdef class CenteredGrowth(CellGrowth):
     cdef bint must_stop(self, const Pending* node) noexcept nogil:
         return node.depth == self.depth or self.nodes[node.number].n_estimation == 0
 
-    cdef int split(self, const Pending* node) except FAILED nogil:
+    cdef int split(self, Pending* node) except FAILED nogil:
         cdef Stream stream = open_stream(
             self.key0, self.key1, self.nodes[node.number].path, Purpose.SPLIT)
         cdef Pending children[2]

@@ -297,7 +297,7 @@ cdef class PivotGrowth(Growth):
             n_right += not self.left[i]
         memcpy(rows + n_left, self.scratch, n_right * sizeof(int32_t))
 
-    cdef int split(self, const Pending* node) except FAILED nogil:
+    cdef int split(self, Pending* node) except FAILED nogil:
         cdef Py_ssize_t number = node.number, first = self.nodes[number].first_estimation
         cdef Py_ssize_t n_estimation = self.nodes[number].n_estimation
         cdef Py_ssize_t left_estimation = 0, left_structure, i

@@ -7,6 +7,9 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport malloc
 
+from mrforest._core.block cimport (
+    BLOCK_POINTS, NOT_IN_BLOCK, enter_node, make_block, part_block,
+)
 from mrforest._core.growth cimport FAILED, OUT_OF_MEMORY, Growth, Limits, Pending
 from mrforest._core.partition cimport partition_rows
 from mrforest._core.pool cimport NO_HISTOGRAM, HistogramPool
@@ -25,6 +28,7 @@ cdef class CutGrowth(Growth):
     cdef PythonRule python              # the same, if it is one
     cdef HistogramPool pool
     cdef Splitter splitter
+    cdef bint has_blocks                # whether small subtrees are grown in blocks
     cdef Table own                      # a table with copies of the tree's own
     cdef int32_t[::1] copies
 
@@ -43,7 +47,8 @@ cdef class CutGrowth(Growth):
         self.splitter = Splitter(
             table, rule, self.pool, self.structure.shape[0], self.estimation.shape[0],
             limits.min_leaf if limits.has_floor else 0, counts_points)
-        self.splitter.table = self.table
+        self.splitter.set_table(self.table)
+        self.has_blocks = self.python is None and self.splitter.can_use_block()
         if self.table.by_column is not NULL:
             self.what = <int64_t*> malloc((self.structure.shape[0] + 1) * sizeof(int64_t))
             self.mass = <int64_t*> malloc((self.structure.shape[0] + 1) * sizeof(int64_t))
@@ -88,7 +93,10 @@ cdef class CutGrowth(Growth):
     cdef bint wants_histogram(self, const Pending* node) noexcept nogil:
         """A histogram of all features serves rules that look at all of them."""
         return (self.rule.looks_at_all and not self.must_stop(node)
-                and self.pool.is_counted(node.n_structure))
+                and not self.fits_block(node) and self.pool.is_counted(node.n_structure))
+
+    cdef bint fits_block(self, const Pending* node) noexcept nogil:
+        return self.has_blocks and node.n_structure <= BLOCK_POINTS
 
     cdef int hand_down(self, int histogram, Pending* children) noexcept nogil:
         """Histograms of the children, counting as few rows as possible.
@@ -129,6 +137,8 @@ cdef class CutGrowth(Growth):
         view.what = self.what
         view.mass = self.mass
         view.histogram = node.histogram
+        view.first = node.first_structure
+        view.level = node.level
         view.depth = node.depth
         view.stream = open_stream(
             self.key0, self.key1, self.nodes[node.number].path, Purpose.SPLIT)
@@ -151,14 +161,41 @@ cdef class CutGrowth(Growth):
         else:
             node.threshold = self.owner.cuts[self.owner.cuts_start[feature] + split.cut.bin]
 
-    cdef int split(self, const Pending* node) except FAILED nogil:
+    cdef int enter_block(self, Pending* node) noexcept nogil:
+        """Copy a small subtree, unless it is part of one that has been copied."""
+        if node.level != NOT_IN_BLOCK or not self.fits_block(node):
+            return 0
+        node.level = 0
+        return make_block(
+            self.table, &self.structure[0] + node.first_structure, node.first_structure,
+            node.n_structure, self.splitter.block)
+
+    cdef int count_classes(self, const Pending* node) noexcept nogil:
+        """See `count_totals`."""
+        if node.level == NOT_IN_BLOCK:
+            return self.count_totals(node)
+        return enter_node(
+            self.splitter.block, node.first_structure, node.n_structure, node.level, self.totals)
+
+    cdef Py_ssize_t part_structure(self, const Pending* node, const Split* split) noexcept nogil:
+        """Part the structure points; return how many go left. Those of a block are left where
+        they are in the list of the tree, for nobody looks there again."""
+        if node.level == NOT_IN_BLOCK:
+            return partition_rows(
+                self.table, &self.structure[0] + node.first_structure, node.n_structure,
+                split.feature, &split.cut, self.scratch)
+        return part_block(
+            self.table, self.splitter.block, split.place, node.first_structure, node.n_structure,
+            node.level, &split.cut)
+
+    cdef int split(self, Pending* node) except FAILED nogil:
         cdef Py_ssize_t number = node.number, first = self.nodes[number].first_estimation
         cdef Py_ssize_t n_estimation = self.nodes[number].n_estimation
         cdef Py_ssize_t left_structure, left_estimation
         cdef Pending children[2]
         cdef Split split
-        cdef int error = 0
-        if self.count_totals(node) or not self.stops_when_pure():
+        cdef int error = self.enter_block(node)
+        if error == 0 and (self.count_classes(node) or not self.stops_when_pure()):
             error = self.draw(node, &split)
         if error <= 0:
             self.pool.release(node.histogram)
@@ -170,10 +207,8 @@ cdef class CutGrowth(Growth):
             self.pool.release(node.histogram)
             return 0
         left_structure = left_estimation
-        if self.is_honest:
-            left_structure = partition_rows(
-                self.table, &self.structure[0] + node.first_structure, node.n_structure,
-                split.feature, &split.cut, self.scratch)
+        if self.is_honest or node.level != NOT_IN_BLOCK:
+            left_structure = self.part_structure(node, &split)
         error = self.add_children(
             node, left_structure, left_estimation, split.score, children)
         if error == 0:

@@ -34,6 +34,7 @@ cdef struct Pending:
     Py_ssize_t first_structure
     Py_ssize_t n_structure
     int histogram                   # number of its histogram, or NO_HISTOGRAM
+    int level                       # in the block, or NOT_IN_BLOCK
 
 
 cdef class Limits:
@@ -71,7 +72,7 @@ cdef class Growth:
     cdef int64_t* what                          # see NodeView; may be NULL
     cdef int64_t* mass
 
-    cdef int split(self, const Pending* node) except FAILED nogil
+    cdef int split(self, Pending* node) except FAILED nogil
     cdef bint must_stop(self, const Pending* node) noexcept nogil
     cdef bint stops_when_pure(self) noexcept nogil
     cdef int add_node(

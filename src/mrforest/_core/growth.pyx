@@ -12,6 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
+from mrforest._core.block cimport NOT_IN_BLOCK
 from mrforest._core.impurity cimport node_score, node_weight
 from mrforest._core.pool cimport NO_HISTOGRAM
 from mrforest._core.rng cimport ROOT_PATH, child_path
@@ -153,6 +154,7 @@ cdef class Growth:
             children[side].number = <int32_t> (self.n_nodes - 2 + side)
             children[side].depth = node.depth + 1
             children[side].histogram = NO_HISTOGRAM
+            children[side].level = NOT_IN_BLOCK if node.level == NOT_IN_BLOCK else node.level + 1
         children[0].first_structure = node.first_structure
         children[0].n_structure = left_structure
         children[1].first_structure = node.first_structure + left_structure
@@ -260,7 +262,7 @@ cdef class Growth:
         return (left_estimation == 0 or left_estimation == self.nodes[node.number].n_estimation
                 or self.is_too_light(node, left_estimation))
 
-    cdef int split(self, const Pending* node) except FAILED nogil:
+    cdef int split(self, Pending* node) except FAILED nogil:
         """Split a node and push its children, or leave it a leaf."""
         return 0
 
@@ -274,6 +276,7 @@ cdef class Growth:
         root.first_structure = 0
         root.n_structure = self.structure.shape[0]
         root.histogram = NO_HISTOGRAM
+        root.level = NOT_IN_BLOCK
         if root.n_structure > 0:
             self.count_totals(root)
             self.root_weight = node_weight(self.table, self.totals)

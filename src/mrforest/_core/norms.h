@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Norms of class counts, many at once: the largest whole numbers below the roots of sums of powers.
- * Written in C because it is compiled twice where that can be, once for wider registers; both do the
- * same operations one by one, so their results are the same to the bit. */
+ * Written in C because of MRFOREST_WIDE. */
 #ifndef MRFOREST_NORMS_H
 #define MRFOREST_NORMS_H
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define MRFOREST_WIDE __attribute__((target_clones("avx2", "default")))
-#define MRFOREST_INLINE inline __attribute__((always_inline))
-#else
-#define MRFOREST_WIDE
-#define MRFOREST_INLINE inline
-#endif
+#include "wide.h"
 
 #define MRFOREST_NORMS 128 /* at most: LANES of weight.pxd */
 

@@ -169,7 +169,7 @@ cdef class RangeGrowth(RawGrowth):
         put_back(&self.order, n_drawn)
         return found
 
-    cdef int split(self, const Pending* node) except FAILED nogil:
+    cdef int split(self, Pending* node) except FAILED nogil:
         cdef Pending children[2]
         cdef Node cut
         cdef double score

@@ -3,6 +3,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
+from mrforest._core.block cimport Block
 from mrforest._core.impurity cimport Sides
 from mrforest._core.order cimport Order
 from mrforest._core.pool cimport HistogramPool
@@ -21,12 +22,15 @@ cdef struct NodeView:
     const int64_t* what         # for tables by column, of each row: its class or moment ...
     const int64_t* mass         # ... and its mass
     int histogram               # number of its histogram, or NO_HISTOGRAM
+    Py_ssize_t first            # of its structure points, among those of the tree
+    int level                   # in the block; NOT_IN_BLOCK: it has none
     Py_ssize_t depth
     Stream stream
 
 
 cdef struct Split:
     Py_ssize_t feature
+    Py_ssize_t place            # see Able
     Cut cut
     double score
 
@@ -37,7 +41,7 @@ cdef enum:
 
 cdef struct Able:
     int32_t feature
-    Py_ssize_t place            # in the histogram of the node's features, or NOT_COUNTED
+    Py_ssize_t place            # in the block, or in the histogram of some, or NOT_COUNTED
     Draw before                 # the draw as it was before the range of the feature
 
 
@@ -52,6 +56,9 @@ cdef class Splitter:
     cdef HistogramPool pool
     cdef int64_t floor                  # estimation points that each side must keep; 0: none
     cdef bint counts_points             # see candidates.pxd
+
+    cdef bint is_plain                  # whether there are kernels for the best scores alone
+    cdef Block* block                   # NULL: small subtrees are not copied
 
     # Work space
     cdef Entry* entries
@@ -99,3 +106,14 @@ cdef class Splitter:
     cdef void count_selected(
         self, const NodeView* node, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef bint make_room(self, Py_ssize_t n_bins, Py_ssize_t n_codes) noexcept nogil
+    cdef Py_ssize_t look_in_block(self, const NodeView* node, Draw* draw) noexcept nogil
+    cdef Py_ssize_t look_at_some(self, const NodeView* node, Draw* draw) noexcept nogil
+    cdef bint can_use_block(self) noexcept nogil
+    cdef void set_table(self, const Table* table) noexcept nogil
+    cdef const int32_t* bins_of(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
+    cdef double best_of_cuts(self, Py_ssize_t n_cuts) noexcept nogil
+    cdef bint is_plain_in(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
+    cdef double best_alone(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil

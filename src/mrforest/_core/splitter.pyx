@@ -4,10 +4,14 @@
     how many ─► which features ─► entries ─► candidates and scores ─► range ─► feature ─► cut
 """
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from mrforest._core.block cimport (
+    NOT_IN_BLOCK, Block, best_in_block, block_entries, free_block, new_block,
+)
 from mrforest._core.candidates cimport Feature, score_cuts
 from mrforest._core.growth cimport BAD_CHOICE
 from mrforest._core.histogram cimport (
@@ -19,7 +23,17 @@ from mrforest._core.order cimport free_order, make_order, next_feature, put_back
 from mrforest._core.pool cimport NO_HISTOGRAM, HistogramPool, counting_pays
 from mrforest._core.rule cimport LEAF, Draw, Points, Range, SplitRule
 from mrforest._core.table cimport TrainingTable
-from mrforest._core.types cimport Cut, Entry
+from mrforest._core.types cimport GINI, Cut, Entry, Table
+
+cdef extern from "best.h" nogil:
+    double mrforest_best_of_two_in_bins(
+        const int32_t* counts, Py_ssize_t n_bins, double n, double ones)
+    double mrforest_best_of_many_in_bins(
+        const int32_t* counts, Py_ssize_t n_bins, Py_ssize_t n_classes, const int64_t* totals,
+        int64_t* left, int64_t* right)
+
+cdef double NO_CUT = -INFINITY  # instead of a score
+
 
 cdef inline bint is_in_range(const Range* range_, const Cut* cut, int32_t missing) noexcept nogil:
     """Whether a rule looks at a candidate.
@@ -99,6 +113,7 @@ cdef class Splitter:
         memset(self.no_cut, 0, n_features * sizeof(Slice))
 
     def __dealloc__(self):
+        free_block(self.block)
         free(self.entries)
         free(self.points)
         free(self.keys)
@@ -190,6 +205,9 @@ cdef class Splitter:
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
     ) noexcept nogil:
         """Entries of the structure points; return how many."""
+        if node.level != NOT_IN_BLOCK:
+            return block_entries(
+                self.table, self.block, place, node.first, node.n_structure, self.entries)
         if place != NOT_COUNTED:
             return counted_entries(
                 self.table, self.columns, self.slot[place], feature, self.entries)
@@ -281,28 +299,142 @@ cdef class Splitter:
         Draw* draw
     ) noexcept nogil:
         """Whether a feature has a candidate; then it is written to `able` and `best`."""
-        cdef Py_ssize_t n_cuts, i
         cdef double best
-        if self.rule.restricts:
-            self.able[n_able].before = draw[0]
-        n_cuts = self.score_feature(node, feature, place, draw)
-        if n_cuts == 0:
+        if self.is_plain_in(node, feature, place):
+            best = self.best_alone(node, feature, place)
+        else:
+            if self.rule.restricts:
+                self.able[n_able].before = draw[0]
+            best = self.best_of_cuts(self.score_feature(node, feature, place, draw))
+        if best == NO_CUT:
             return False
-        best = self.scores[0]
-        for i in range(1, n_cuts):
-            best = max(best, self.scores[i])
         self.best[n_able] = best
         self.able[n_able].feature = self.columns_able[n_able] = <int32_t> feature
         self.able[n_able].place = place
         return True
+
+    cdef double best_of_cuts(self, Py_ssize_t n_cuts) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double best = self.scores[0] if n_cuts > 0 else NO_CUT
+        for i in range(1, n_cuts):
+            best = max(best, self.scores[i])
+        return best
+
+    cdef Py_ssize_t look_at_some(self, const NodeView* node, Draw* draw) noexcept nogil:
+        """Look at as many features as the rule wants, and further ones until one has a candidate;
+        return how many have."""
+        cdef Py_ssize_t n_features = self.table.n_features
+        cdef Py_ssize_t n = self.rule.count_features(n_features, draw), n_drawn = 0, n_able = 0, i
+        if n < n_features:
+            n_drawn = n
+            for i in range(n):
+                next_feature(&self.order, i, &draw.stream)
+        else:
+            n = n_features
+        self.count_selected(node, 0, n)
+        for i in range(n):
+            n_able += self.look_at(node, self.order.features[i], self.place[i], n_able, draw)
+        while n_able == 0 and n < n_features:
+            next_feature(&self.order, n, &draw.stream)
+            self.count_selected(node, n, n + 1)
+            n_able += self.look_at(node, self.order.features[n], self.place[n], n_able, draw)
+            n += 1
+            n_drawn = n
+        put_back(&self.order, n_drawn)
+        return n_able
+
+    # ---- the best score alone ------------------------------------------------------------
+
+    # Of most features a rule wants to know no more. There are kernels for the Gini score of points
+    # that count one each, of features that are numeric and nowhere missing.
+
+    cdef inline const int32_t* bins_of(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
+    ) noexcept nogil:
+        """Class counts of a feature, bins x classes; NULL: it is not counted."""
+        if place != NOT_COUNTED:
+            return <const int32_t*> self.columns + self.slot[place] * self.table.n_columns
+        if node.histogram == NO_HISTOGRAM:
+            return NULL
+        return (<const int32_t*> self.pool.items[node.histogram].columns
+                + self.table.slot[feature] * self.table.n_columns)
+
+    cdef bint is_plain_in(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
+    ) noexcept nogil:
+        """Whether there is a kernel for a feature of a node."""
+        cdef Py_ssize_t k
+        cdef const int32_t* bins
+        if node.level != NOT_IN_BLOCK:
+            return self.block.is_plain[place]
+        if not self.is_plain or self.table.is_categorical[feature]:
+            return False
+        bins = self.bins_of(node, feature, place)
+        if bins is NULL:
+            return False
+        for k in range(self.table.n_columns):
+            if bins[self.table.n_bins[feature] * self.table.n_columns + k] != 0:
+                return False
+        return True
+
+    cdef double best_alone(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
+    ) noexcept nogil:
+        """The best score of the cuts of such a feature, or NO_CUT."""
+        cdef const int32_t* bins
+        cdef Py_ssize_t n_bins = self.table.n_bins[feature]
+        cdef double best
+        if node.level != NOT_IN_BLOCK:
+            return best_in_block(self.block, place, node.first, node.n_structure)
+        if self.has_no_cut(node, feature):
+            return NO_CUT
+        bins = self.bins_of(node, feature, place)
+        if self.table.n_columns == 2:
+            best = mrforest_best_of_two_in_bins(
+                bins, n_bins, <double> (node.totals[0] + node.totals[1]), <double> node.totals[1])
+        else:
+            best = mrforest_best_of_many_in_bins(
+                bins, n_bins, self.table.n_columns, node.totals, self.sides.left,
+                self.sides.right)
+        if best == NO_CUT:
+            self.set_no_cut(node, feature)
+        return best
+
+    # ---- in a block ----------------------------------------------------------------------
+
+    cdef bint can_use_block(self) noexcept nogil:
+        """Whether blocks serve the rule, and there is memory for one."""
+        if self.is_plain and self.rule.looks_at_all and self.table.copies is NULL:
+            self.block = new_block(self.table)
+        return self.block is not NULL
+
+    cdef void set_table(self, const Table* table) noexcept nogil:
+        """Grow by another table than the forest's, a tree's own."""
+        self.table = table
+        self.is_plain = (
+            not self.rule.restricts
+            and (self.floor == 0 or (self.counts_points and self.floor <= 1))
+            and table.criterion == GINI and table.mass is NULL and table.class_weight is NULL)
+
+    cdef Py_ssize_t look_in_block(self, const NodeView* node, Draw* draw) noexcept nogil:
+        """Look at all features; return how many have a candidate: these stay open."""
+        cdef Block* block = self.block
+        cdef const int32_t* above = block.open + node.level * block.n_features
+        cdef int32_t* open = block.open + (node.level + 1) * block.n_features
+        cdef Py_ssize_t i, n_able = 0
+        self.rule.count_features(self.table.n_features, draw)
+        for i in range(block.n_open[node.level]):
+            open[n_able] = above[i]
+            n_able += self.look_at(node, block.feature[above[i]], above[i], n_able, draw)
+        block.n_open[node.level + 1] = n_able
+        return n_able
 
     # ---- the node ------------------------------------------------------------------------
 
     cdef int split(self, NodeView* node, Split* split) noexcept nogil:
         """Let the rule draw a feature and a cut; 0 if the node stays a leaf."""
         cdef Draw draw
-        cdef Py_ssize_t n_features = self.table.n_features
-        cdef Py_ssize_t n, n_drawn = 0, n_able = 0, n_cuts, i, chosen
+        cdef Py_ssize_t n_able, n_cuts, i, chosen
         cdef double highest, tolerance
         cdef Able* able
         draw.stream = node.stream
@@ -312,25 +444,10 @@ cdef class Splitter:
         draw.n_estimation = node.n_estimation
         draw.totals = node.totals
         draw.features = self.columns_able
-        n = self.rule.count_features(n_features, &draw)
-        if n < n_features:
-            n_drawn = n
-            for i in range(n):
-                next_feature(&self.order, i, &draw.stream)
+        if node.level == NOT_IN_BLOCK:
+            n_able = self.look_at_some(node, &draw)
         else:
-            n = n_features
-        self.count_selected(node, 0, n)
-        for i in range(n):
-            n_able += self.look_at(
-                node, self.order.features[i], self.place[i], n_able, &draw)
-        while n_able == 0 and n < n_features:
-            next_feature(&self.order, n, &draw.stream)
-            self.count_selected(node, n, n + 1)
-            n_able += self.look_at(
-                node, self.order.features[n], self.place[n], n_able, &draw)
-            n += 1
-            n_drawn = n
-        put_back(&self.order, n_drawn)
+            n_able = self.look_in_block(node, &draw)
         if n_able == 0:
             return 0
 
@@ -348,6 +465,7 @@ cdef class Splitter:
         if not 0 <= chosen < n_cuts:
             return 0 if chosen == LEAF else BAD_CHOICE
         split.feature = able.feature
+        split.place = able.place
         split.cut = self.cuts[chosen]
         split.score = self.scores[chosen]
         return 1

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Small subtrees, grown where the cache holds all that they need."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+from mrforest._core.types cimport Cut, Entry, Table
+
+cdef enum:
+    BLOCK_POINTS = 256          # at most; their numbers and classes fit a byte each
+    BLOCK_WORDS = BLOCK_POINTS // 64
+    FEW = 8                     # codes of a feature that is sliced, and classes, at most
+    NOT_IN_BLOCK = -1
+
+
+cdef struct Block:
+    # The structure points of a node, for each feature that tells them apart in the order of its
+    # codes. A node below is a slice of all of these lists, the same one:
+    #
+    #     points      [ a c | b d e ]
+    #     feature 0   [ a c | b e d ]
+    #     feature 3   [ c a | d b e ]        a and c went left, at a cut of some feature
+    #
+    # A feature of few codes has slices instead: for each of its cuts, a bit for each point that
+    # lies left of it. These stay as they are.
+    #
+    # Features that no longer tell the points of a node apart are closed. Which are open is known
+    # for each level, for a tree grows depth first.
+    Py_ssize_t first            # of its points, among those of the tree
+    Py_ssize_t n
+    Py_ssize_t n_words          # of a mask
+    Py_ssize_t n_classes        # that are there
+    int32_t column[BLOCK_POINTS]    # which they are
+    Py_ssize_t n_features
+    int32_t* feature            # which feature it is
+    uint8_t* is_plain           # no point has it missing, and it is numeric or sliced
+    int32_t* n_slices           # 0: it has a list
+    Py_ssize_t* place           # of its list in `items`, or of its slices
+    uint32_t points[BLOCK_POINTS]   # class (8 bits) | number (8)
+    uint32_t* items             # code (16 bits) | class (8) | number (8)
+    uint64_t* slices
+    int32_t* open               # levels x features
+    Py_ssize_t n_open[BLOCK_POINTS + 1]
+
+    # Of the node that is looked at
+    int32_t totals[BLOCK_POINTS]    # points of each class
+    uint64_t classes[FEW * BLOCK_WORDS]     # the points of each as a mask, if features are sliced
+    int32_t counts[FEW * FEW]       # of a sliced feature, cuts x classes: points on the left
+    float weight[BLOCK_POINTS]      # of each cut, if there are two classes
+
+    # Work space
+    Py_ssize_t room             # for features
+    Py_ssize_t n_table_columns
+    int32_t* number             # of a class in the block, per column of the table; -1: not there
+    void* differ                # per feature of the table
+    void* most
+    uint32_t scratch[BLOCK_POINTS]
+    uint8_t is_left[BLOCK_POINTS]
+    double inverse[BLOCK_POINTS + 1]
+    int32_t left[BLOCK_POINTS]
+    int32_t right[BLOCK_POINTS]
+
+
+cdef Block* new_block(const Table* table) noexcept nogil
+cdef void free_block(Block* block) noexcept nogil
+cdef int make_block(
+    const Table* table, const int32_t* rows, Py_ssize_t first, Py_ssize_t n, Block* block
+) noexcept nogil
+cdef int enter_node(
+    Block* block, Py_ssize_t first, Py_ssize_t n, int level, int64_t* totals) noexcept nogil
+cdef double best_in_block(
+    Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t block_entries(
+    const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
+    Entry* entries) noexcept nogil
+cdef Py_ssize_t part_block(
+    const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n, int level,
+    const Cut* cut) noexcept nogil

@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lists and slices of a block: made once, and lists are parted at every split; see block.pxd."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+from mrforest._core.types cimport Cut, Entry, Table, at, code_t
+
+cdef extern from "best.h" nogil:
+    double mrforest_best_of_two(
+        const uint32_t* items, Py_ssize_t n, int32_t ones, const float* weight)
+    void mrforest_weights_of_cuts(Py_ssize_t n, float* weight)
+    double mrforest_best_of_many(
+        const uint32_t* items, Py_ssize_t n, Py_ssize_t n_classes, const int32_t* totals,
+        const double* inverse, int32_t* left, int32_t* right)
+    void mrforest_count_slices(
+        const uint64_t* slices, Py_ssize_t n_cuts, const uint64_t* classes, Py_ssize_t n_classes,
+        Py_ssize_t n_words, int32_t* left)
+    double mrforest_best_of_counts(
+        const int32_t* left, Py_ssize_t n_cuts, Py_ssize_t n_classes, Py_ssize_t n,
+        const int32_t* totals, const double* inverse)
+
+cdef enum:
+    INSERTED = 24               # up to so many points insertion beats counting
+    OUT_OF_MEMORY = -1
+
+
+# ---- memory ------------------------------------------------------------------------------
+
+cdef Block* new_block(const Table* table) noexcept nogil:
+    """Room for the blocks of a tree; NULL: no memory."""
+    cdef Py_ssize_t i
+    cdef Block* block = <Block*> calloc(1, sizeof(Block))
+    if block is NULL:
+        return NULL
+    block.n_table_columns = table.n_columns
+    block.number = <int32_t*> malloc(table.n_columns * sizeof(int32_t))
+    block.feature = <int32_t*> malloc(table.n_features * sizeof(int32_t))
+    block.differ = malloc(table.n_features * sizeof(uint16_t))
+    block.most = malloc(table.n_features * sizeof(uint16_t))
+    if (block.number is NULL or block.feature is NULL or block.differ is NULL
+            or block.most is NULL):
+        free_block(block)
+        return NULL
+    for i in range(table.n_columns):
+        block.number[i] = -1
+    for i in range(1, BLOCK_POINTS + 1):
+        block.inverse[i] = 1.0 / <double> i
+    return block
+
+
+cdef void free_features(Block* block) noexcept nogil:
+    free(block.is_plain)
+    free(block.n_slices)
+    free(block.place)
+    free(block.items)
+    free(block.slices)
+    free(block.open)
+
+
+cdef void free_block(Block* block) noexcept nogil:
+    if block is not NULL:
+        free(block.number)
+        free(block.feature)
+        free(block.differ)
+        free(block.most)
+        free_features(block)
+        free(block)
+
+
+cdef int make_room(Block* block) noexcept nogil:
+    """Room for its features."""
+    cdef Py_ssize_t F = block.n_features
+    if F <= block.room:
+        return 0
+    free_features(block)
+    block.room = F
+    block.is_plain = <uint8_t*> malloc(F)
+    block.n_slices = <int32_t*> malloc(F * sizeof(int32_t))
+    block.place = <Py_ssize_t*> malloc(F * sizeof(Py_ssize_t))
+    block.items = <uint32_t*> malloc(F * BLOCK_POINTS * sizeof(uint32_t))
+    block.slices = <uint64_t*> malloc(F * FEW * BLOCK_WORDS * sizeof(uint64_t))
+    block.open = <int32_t*> malloc(F * (BLOCK_POINTS + 1) * sizeof(int32_t))
+    if (block.is_plain is NULL or block.n_slices is NULL or block.place is NULL
+            or block.items is NULL or block.slices is NULL or block.open is NULL):
+        block.room = 0
+        return OUT_OF_MEMORY
+    return 0
+
+
+# ---- making ------------------------------------------------------------------------------
+
+cdef void find_features_of(
+    const Table* table, const code_t* codes, const int32_t* rows, Block* block
+) noexcept nogil:
+    """Which features have two codes or more."""
+    cdef Py_ssize_t F = table.n_features, f, i
+    cdef code_t* differ = <code_t*> block.differ
+    cdef code_t* most = <code_t*> block.most
+    cdef const code_t* first = codes + at(rows[0], table.n_rows) * F
+    cdef const code_t* code
+    memset(differ, 0, F * sizeof(code_t))
+    memcpy(most, first, F * sizeof(code_t))
+    for i in range(1, block.n):
+        code = codes + at(rows[i], table.n_rows) * F
+        for f in range(F):
+            differ[f] |= code[f] ^ first[f]
+            most[f] = code[f] if code[f] > most[f] else most[f]
+    block.n_features = 0
+    for f in range(F):
+        block.feature[block.n_features] = <int32_t> f
+        block.n_features += differ[f] != 0
+
+
+cdef void find_classes(const Table* table, const int32_t* rows, Block* block) noexcept nogil:
+    """Number the classes as they come."""
+    cdef Py_ssize_t i
+    cdef int32_t y
+    block.n_classes = 0
+    for i in range(block.n):
+        y = table.y[at(rows[i], table.n_rows)]
+        if block.number[y] < 0:
+            block.number[y] = <int32_t> block.n_classes
+            block.column[block.n_classes] = y
+            block.n_classes += 1
+        block.points[i] = <uint32_t> block.number[y] << 8 | <uint32_t> i
+    for i in range(block.n_classes):
+        block.number[block.column[i]] = -1
+
+
+cdef void describe_of(const Table* table, const code_t* most, Block* block) noexcept nogil:
+    """Whether features have lists or slices, and where."""
+    cdef Py_ssize_t j, f, n_lists = 0, n_sliced = 0
+    cdef bint has_missing, is_few
+    for j in range(block.n_features):
+        f = block.feature[j]
+        has_missing = most[f] == table.n_bins[f]
+        is_few = table.n_bins[f] <= FEW and block.n_classes <= FEW and not has_missing
+        block.is_plain[j] = is_few or not (has_missing or table.is_categorical[f])
+        block.n_slices[j] = 0
+        if is_few:
+            # After the last code of a number nothing can be cut.
+            block.n_slices[j] = table.n_bins[f] - (0 if table.is_categorical[f] else 1)
+            block.place[j] = n_sliced * FEW * BLOCK_WORDS
+            n_sliced += 1
+        else:
+            block.place[j] = n_lists * block.n
+            n_lists += 1
+        block.open[j] = <int32_t> j
+    block.n_open[0] = block.n_features
+
+
+cdef void gather_of(
+    const Table* table, const code_t* codes, const int32_t* rows, Block* block
+) noexcept nogil:
+    cdef Py_ssize_t i, j, F = block.n_features, W = block.n_words
+    cdef const code_t* code
+    cdef uint64_t* slice
+    cdef uint64_t bit
+    for j in range(F):
+        if block.n_slices[j] > 0:
+            memset(block.slices + block.place[j], 0, FEW * W * sizeof(uint64_t))
+    for i in range(block.n):
+        code = codes + rows[i] * table.n_features
+        bit = <uint64_t> 1 << (i & 63)
+        for j in range(F):
+            if block.n_slices[j] > 0:
+                block.slices[block.place[j] + code[block.feature[j]] * W + (i >> 6)] |= bit
+            else:
+                block.items[block.place[j] + i] = (
+                    <uint32_t> code[block.feature[j]] << 16 | block.points[i])
+    for j in range(F):
+        if block.n_slices[j] > 0 and not table.is_categorical[block.feature[j]]:
+            # Left of a cut are all codes up to it.
+            slice = block.slices + block.place[j]
+            for i in range(W, block.n_slices[j] * W):
+                slice[i] |= slice[i - W]
+
+
+cdef inline void insertion_sort(uint32_t* items, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i, j
+    cdef uint32_t item
+    for i in range(1, n):
+        item = items[i]
+        j = i
+        while j > 0 and items[j - 1] > item:
+            items[j] = items[j - 1]
+            j -= 1
+        items[j] = item
+
+
+cdef void counting_sort(
+    uint32_t* items, uint32_t* scratch, Py_ssize_t n, int shift
+) noexcept nogil:
+    """Stable sort by the byte at shift."""
+    cdef uint16_t start[256]
+    cdef Py_ssize_t i
+    cdef uint16_t total = 0, count
+    memset(start, 0, sizeof(start))
+    for i in range(n):
+        start[items[i] >> shift & 255] += 1
+    for i in range(256):
+        count = start[i]
+        start[i] = total
+        total += count
+    for i in range(n):
+        scratch[start[items[i] >> shift & 255]] = items[i]
+        start[items[i] >> shift & 255] += 1
+    memcpy(items, scratch, n * sizeof(uint32_t))
+
+
+cdef void sort_lists(const Table* table, Block* block) noexcept nogil:
+    cdef Py_ssize_t j, n = block.n
+    cdef uint32_t* items
+    for j in range(block.n_features):
+        if block.n_slices[j] > 0:
+            continue
+        items = block.items + block.place[j]
+        if n <= INSERTED:
+            insertion_sort(items, n)
+        else:
+            counting_sort(items, block.scratch, n, 16)
+            if table.wide:
+                counting_sort(items, block.scratch, n, 24)
+
+
+cdef int make_block(
+    const Table* table, const int32_t* rows, Py_ssize_t first, Py_ssize_t n, Block* block
+) noexcept nogil:
+    """Copy the points of a node, which are n from the first one of a tree on."""
+    block.first = first
+    block.n = n
+    block.n_words = (n + 63) // 64
+    find_classes(table, rows, block)
+    if table.wide:
+        find_features_of(table, <const uint16_t*> table.codes, rows, block)
+    else:
+        find_features_of(table, <const uint8_t*> table.codes, rows, block)
+    if make_room(block) != 0:
+        return OUT_OF_MEMORY
+    if table.wide:
+        describe_of(table, <const uint16_t*> block.most, block)
+        gather_of(table, <const uint16_t*> table.codes, rows, block)
+    else:
+        describe_of(table, <const uint8_t*> block.most, block)
+        gather_of(table, <const uint8_t*> table.codes, rows, block)
+    sort_lists(table, block)
+    return 0
+
+
+# ---- a node of it ------------------------------------------------------------------------
+
+cdef int enter_node(
+    Block* block, Py_ssize_t first, Py_ssize_t n, int level, int64_t* totals
+) noexcept nogil:
+    """Count the points of each class; return 0 if there is one class only."""
+    cdef const uint32_t* points = block.points + (first - block.first)
+    cdef Py_ssize_t i, k, W = block.n_words
+    cdef uint32_t number
+    cdef int n_present = 0
+    block.n_open[level + 1] = 0
+    memset(block.totals, 0, block.n_classes * sizeof(int32_t))
+    for i in range(n):
+        block.totals[points[i] >> 8] += 1
+    memset(totals, 0, block.n_table_columns * sizeof(int64_t))
+    for k in range(block.n_classes):
+        totals[block.column[k]] = block.totals[k]
+        n_present += block.totals[k] > 0
+    if n_present < 2:
+        return 0
+    if block.n_classes == 2:
+        mrforest_weights_of_cuts(n, block.weight)
+    if block.n_classes <= FEW:
+        memset(block.classes, 0, block.n_classes * W * sizeof(uint64_t))
+        for i in range(n):
+            number = points[i] & 255
+            block.classes[(points[i] >> 8) * W + (number >> 6)] |= <uint64_t> 1 << (number & 63)
+    return 1
+
+
+cdef inline uint32_t* list_of(
+    const Block* block, Py_ssize_t number, Py_ssize_t first
+) noexcept nogil:
+    return block.items + block.place[number] + (first - block.first)
+
+
+cdef inline void count_slices(Block* block, Py_ssize_t number) noexcept nogil:
+    mrforest_count_slices(
+        block.slices + block.place[number], block.n_slices[number], block.classes,
+        block.n_classes, block.n_words, block.counts)
+
+
+cdef double best_in_block(
+    Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n
+) noexcept nogil:
+    """The best score of the cuts of a plain feature; -INFINITY: it has none."""
+    cdef const uint32_t* items
+    if block.n_slices[number] > 0:
+        count_slices(block, number)
+        return mrforest_best_of_counts(
+            block.counts, block.n_slices[number], block.n_classes, n, block.totals,
+            block.inverse)
+    items = list_of(block, number, first)
+    if items[0] >> 16 == items[n - 1] >> 16:
+        return -INFINITY
+    if block.n_classes == 2:
+        return mrforest_best_of_two(items, n, block.totals[1], block.weight)
+    return mrforest_best_of_many(
+        items, n, block.n_classes, block.totals, block.inverse, block.left, block.right)
+
+
+cdef Py_ssize_t block_entries(
+    const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
+    Entry* entries
+) noexcept nogil:
+    """Entries of a feature of a node; return how many."""
+    cdef const uint32_t* items
+    cdef Py_ssize_t i
+    if block.n_slices[number] > 0:
+        return sliced_entries(table, block, number, entries)
+    items = list_of(block, number, first)
+    for i in range(n):
+        entries[i].bin = <int32_t> (items[i] >> 16)
+        entries[i].column = block.column[items[i] >> 8 & 255]
+        entries[i].count = 1
+    return n
+
+
+cdef Py_ssize_t sliced_entries(
+    const Table* table, Block* block, Py_ssize_t number, Entry* entries
+) noexcept nogil:
+    cdef Py_ssize_t b, k, C = block.n_classes, n_entries = 0
+    cdef bint is_categorical = table.is_categorical[block.feature[number]]
+    cdef int32_t count
+    count_slices(block, number)
+    for b in range(table.n_bins[block.feature[number]]):
+        for k in range(C):
+            count = block.counts[b * C + k] if b < block.n_slices[number] else block.totals[k]
+            if b > 0 and not is_categorical:
+                count -= block.counts[(b - 1) * C + k]
+            entries[n_entries].bin = <int32_t> b
+            entries[n_entries].column = block.column[k]
+            entries[n_entries].count = count
+            n_entries += count != 0
+    return n_entries
+
+
+# ---- parting -----------------------------------------------------------------------------
+
+cdef void tell_sides(
+    const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
+    const Cut* cut
+) noexcept nogil:
+    """Which points of a node go left."""
+    cdef const uint32_t* points = block.points + (first - block.first)
+    cdef const uint64_t* slice
+    cdef const uint32_t* items
+    cdef uint32_t point
+    cdef int32_t code, missing = table.n_bins[block.feature[number]]
+    cdef Py_ssize_t i
+    cdef bint is_left
+    if block.n_slices[number] > 0:
+        slice = block.slices + block.place[number] + cut.bin * block.n_words
+        for i in range(n):
+            point = points[i] & 255
+            block.is_left[point] = slice[point >> 6] >> (point & 63) & 1
+        return
+    items = list_of(block, number, first)
+    for i in range(n):
+        code = <int32_t> (items[i] >> 16)
+        is_left = code == cut.bin if cut.is_equality else code <= cut.bin
+        block.is_left[items[i] & 255] = cut.missing_left if code == missing else is_left
+
+
+cdef Py_ssize_t part_list(Block* block, uint32_t* items, Py_ssize_t n) noexcept nogil:
+    """Left ones first, else in their order; return how many they are. See partition.pyx."""
+    cdef uint32_t* right = block.scratch
+    cdef Py_ssize_t i, n_left = 0, n_right = 0
+    cdef uint32_t item
+    cdef bint is_left
+    for i in range(n):
+        item = items[i]
+        is_left = block.is_left[item & 255]
+        items[n_left] = item
+        right[n_right] = item
+        n_left += is_left
+        n_right += not is_left
+    memcpy(items + n_left, right, n_right * sizeof(uint32_t))
+    return n_left
+
+
+cdef Py_ssize_t part_block(
+    const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n, int level,
+    const Cut* cut
+) noexcept nogil:
+    """Part the open lists of a node by a cut of one of its features; return how many go left."""
+    cdef const int32_t* open = block.open + (level + 1) * block.n_features
+    cdef Py_ssize_t j
+    tell_sides(table, block, number, first, n, cut)
+    for j in range(block.n_open[level + 1]):
+        if block.n_slices[open[j]] == 0:
+            part_list(block, list_of(block, open[j], first), n)
+    return part_list(block, block.points + (first - block.first), n)
