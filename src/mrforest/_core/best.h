@@ -28,14 +28,15 @@ static inline double mrforest_gini_of_two(int64_t n, int64_t ones, int64_t left,
     return (double)of_left / (double)left + (double)of_right / (double)right;
 }
 
-/* Points in the order of a feature: code (16 bits) | class (8) | whatever. At least two codes. */
-MRFOREST_WIDE static double mrforest_best_of_two(const uint32_t *items, ptrdiff_t n, int32_t ones,
+/* Points in the order of a feature: code (16 bits) | class (8) | whatever. At least two codes. Of two
+ * classes `one` is one, of which there are `ones`. */
+MRFOREST_WIDE static double mrforest_best_of_two(const uint32_t *items, ptrdiff_t n, uint32_t one, int32_t ones,
                                                  const float *weight) {
     int32_t distance[MRFOREST_LIST], bits[MRFOREST_LIST], largest = 0, d = 0, all = (int32_t)n;
     float gain[MRFOREST_LIST], enough;
     double best = 0;
     for (ptrdiff_t i = 0; i + 1 < n; i++) {
-        d += (all & -(int32_t)(items[i] >> 8 & 1)) - ones;
+        d += (all & -(int32_t)((items[i] >> 8 & 255) == one)) - ones;
         distance[i] = d;
     }
     for (ptrdiff_t i = 0; i + 1 < n; i++) gain[i] = (float)distance[i] * (float)distance[i] * weight[i];
@@ -64,32 +65,53 @@ MRFOREST_WIDE static void mrforest_weights_of_cuts(ptrdiff_t n, float *weight) {
         weight[i] = 1.0f / (float)((int32_t)(i + 1) * (int32_t)(n - 1 - i));
 }
 
-/* The same of any number of classes; totals are those of the node, left and right have room for them. */
-static double mrforest_best_of_many(const uint32_t *items, ptrdiff_t n, ptrdiff_t n_classes,
-                                    const int32_t *totals, const double *inverse, int32_t *left,
-                                    int32_t *right) {
-    int32_t of_left = 0, of_right = 0;
-    double best = 0, enough = 0;
+/* The same of any number of classes; totals are those of the node, left has room for them. Weights of the
+ * sides are 1 / L and 1 / R. Scores are computed as floats first, right to a share of 2^-22: those of whole
+ * numbers up to 256^2. */
+MRFOREST_WIDE static double mrforest_best_of_many(const uint32_t *items, ptrdiff_t n, ptrdiff_t n_classes,
+                                                  const int32_t *totals, const float *left_weight,
+                                                  const float *right_weight, int32_t *left) {
+    int32_t of_left[MRFOREST_LIST], of_right[MRFOREST_LIST], bits[MRFOREST_LIST], largest = 0, l = 0, r = 0;
+    float about[MRFOREST_LIST], enough;
+    double best = 0;
     for (ptrdiff_t k = 0; k < n_classes; k++) {
         left[k] = 0;
-        right[k] = totals[k];
-        of_right += totals[k] * totals[k];
+        r += totals[k] * totals[k];
     }
     for (ptrdiff_t i = 0; i + 1 < n; i++) {
         uint32_t k = items[i] >> 8 & 255;
-        of_left += 2 * left[k]++ + 1;
-        of_right -= 2 * right[k]-- - 1;
-        if ((items[i] ^ items[i + 1]) >> 16) {
-            double about = of_left * inverse[i + 1] + of_right * inverse[n - 1 - i];
-            if (about >= enough) {
-                double score = (double)of_left / (double)(i + 1) + (double)of_right / (double)(n - 1 - i);
-                best = score > best ? score : best;
-                about -= about * 0x1p-49;
-                enough = about > enough ? about : enough;
-            }
-        }
+        int32_t before = left[k];
+        l += 2 * before + 1;
+        r -= 2 * (totals[k] - before) - 1;
+        left[k] = before + 1;
+        of_left[i] = l;
+        of_right[i] = r;
     }
+    for (ptrdiff_t i = 0; i + 1 < n; i++)
+        about[i] = (float)of_left[i] * left_weight[i] + (float)of_right[i] * right_weight[i];
+    memcpy(bits, about, (n - 1) * sizeof(float));
+    for (ptrdiff_t i = 0; i + 1 < n; i++) {
+        int32_t is_cut = items[i] >> 16 != items[i + 1] >> 16;
+        bits[i] |= is_cut - 1;
+        largest = bits[i] > largest ? bits[i] : largest;
+    }
+    memcpy(&enough, &largest, sizeof enough);
+    enough -= enough * 0x1p-20f;
+    memcpy(&largest, &enough, sizeof largest);
+    for (ptrdiff_t i = 0; i + 1 < n; i++)
+        if (bits[i] >= largest) {
+            double score = (double)of_left[i] / (double)(i + 1) + (double)of_right[i] / (double)(n - 1 - i);
+            best = score > best ? score : best;
+        }
     return best;
+}
+
+/* 1 / L and 1 / R of the cuts of a list. */
+MRFOREST_WIDE static void mrforest_weights_of_sides(ptrdiff_t n, float *left_weight, float *right_weight) {
+    for (ptrdiff_t i = 0; i + 1 < n; i++) {
+        left_weight[i] = 1.0f / (float)(int32_t)(i + 1);
+        right_weight[i] = 1.0f / (float)(int32_t)(n - 1 - i);
+    }
 }
 
 /* ---- slices ------------------------------------------------------------------------------------- */

@@ -45,7 +45,10 @@ cdef struct Block:
     int32_t totals[BLOCK_POINTS]    # points of each class
     uint64_t classes[FEW * BLOCK_WORDS]     # the points of each as a mask, if features are sliced
     int32_t counts[FEW * FEW]       # of a sliced feature, cuts x classes: points on the left
-    float weight[BLOCK_POINTS]      # of each cut, if there are two classes
+    bint has_two                    # classes
+    uint32_t one                    # of them
+    float weight[BLOCK_POINTS]      # of each cut, if there are two classes; else of its left side
+    float right_weight[BLOCK_POINTS]
 
     # Work space
     Py_ssize_t room             # for features
@@ -57,7 +60,6 @@ cdef struct Block:
     uint8_t is_left[BLOCK_POINTS]
     double inverse[BLOCK_POINTS + 1]
     int32_t left[BLOCK_POINTS]
-    int32_t right[BLOCK_POINTS]
 
 
 cdef Block* new_block(const Table* table) noexcept nogil

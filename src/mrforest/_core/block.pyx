@@ -10,11 +10,12 @@ from mrforest._core.types cimport Cut, Entry, Table, at, code_t
 
 cdef extern from "best.h" nogil:
     double mrforest_best_of_two(
-        const uint32_t* items, Py_ssize_t n, int32_t ones, const float* weight)
+        const uint32_t* items, Py_ssize_t n, uint32_t one, int32_t ones, const float* weight)
     void mrforest_weights_of_cuts(Py_ssize_t n, float* weight)
     double mrforest_best_of_many(
         const uint32_t* items, Py_ssize_t n, Py_ssize_t n_classes, const int32_t* totals,
-        const double* inverse, int32_t* left, int32_t* right)
+        const float* left_weight, const float* right_weight, int32_t* left)
+    void mrforest_weights_of_sides(Py_ssize_t n, float* left_weight, float* right_weight)
     void mrforest_count_slices(
         const uint64_t* slices, Py_ssize_t n_cuts, const uint64_t* classes, Py_ssize_t n_classes,
         Py_ssize_t n_words, int32_t* left)
@@ -267,11 +268,16 @@ cdef int enter_node(
     memset(totals, 0, block.n_table_columns * sizeof(int64_t))
     for k in range(block.n_classes):
         totals[block.column[k]] = block.totals[k]
-        n_present += block.totals[k] > 0
+        if block.totals[k] > 0:
+            block.one = <uint32_t> k
+            n_present += 1
     if n_present < 2:
         return 0
-    if block.n_classes == 2:
+    block.has_two = n_present == 2
+    if block.has_two:
         mrforest_weights_of_cuts(n, block.weight)
+    else:
+        mrforest_weights_of_sides(n, block.weight, block.right_weight)
     if block.n_classes <= FEW:
         memset(block.classes, 0, block.n_classes * W * sizeof(uint64_t))
         for i in range(n):
@@ -305,10 +311,11 @@ cdef double best_in_block(
     items = list_of(block, number, first)
     if items[0] >> 16 == items[n - 1] >> 16:
         return -INFINITY
-    if block.n_classes == 2:
-        return mrforest_best_of_two(items, n, block.totals[1], block.weight)
+    if block.has_two:
+        return mrforest_best_of_two(
+            items, n, block.one, block.totals[block.one], block.weight)
     return mrforest_best_of_many(
-        items, n, block.n_classes, block.totals, block.inverse, block.left, block.right)
+        items, n, block.n_classes, block.totals, block.weight, block.right_weight, block.left)
 
 
 cdef Py_ssize_t block_entries(
