@@ -19,6 +19,9 @@ from mrforest._core.grow import grow_tree
 from mrforest._core.growth import Limits
 from mrforest._core.importance import estimation_decrease, value_decrease
 from mrforest._core.predict import (
+    CODED_NODE_DTYPE,
+    CodedNodes,
+    Rows,
     add_shares,
     add_shares_at,
     add_values,
@@ -41,12 +44,14 @@ from mrforest._core.table import Target, TrainingTable
 from mrforest._core.tree import NODE_DTYPE
 
 __all__ = [
+    "CODED_NODE_DTYPE",
     "LANES",
     "NODE_DTYPE",
     "SPLIT_PURPOSE",
     "Bernoulli",
     "Box",
     "ChaCha20",
+    "CodedNodes",
     "Comparer",
     "DataDriven",
     "Denil",
@@ -58,6 +63,7 @@ __all__ = [
     "PythonRule",
     "Random",
     "RegionSubtrees",
+    "Rows",
     "SplitRule",
     "Subtrees",
     "Target",

@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NODE_DTYPE: Final[np.dtype[np.void]]
+CODED_NODE_DTYPE: Final[np.dtype[np.void]]
 SPLIT_PURPOSE: Final[int]
 
 Key = NDArray[np.uint64]
@@ -249,11 +250,30 @@ def grow_by_comparisons(
 
 # ---- rows through trees ----------------------------------------------------------
 
+class CodedNodes:
+    is_wide: bool
+    n_columns: int
+    def __init__(
+        self,
+        nodes: NDArray[np.void],
+        features: NDArray[np.int32],
+        is_equality: NDArray[np.uint8],
+        values: NDArray[np.float64],
+        start: NDArray[np.int64],
+    ) -> None: ...
+
+class Rows:
+    def __init__(
+        self,
+        X: NDArray[np.float64],
+        nodes: NDArray[np.void],
+        tree_start: NDArray[np.int64],
+        has_equality: bool,
+        coded: CodedNodes | None,
+    ) -> None: ...
+
 def find_nodes(
-    X: NDArray[np.float64],
-    nodes: NDArray[np.void],
-    tree_start: NDArray[np.int64],
-    has_equality: bool,
+    rows: Rows,
     out: NDArray[np.int32],
 ) -> None: ...
 def find_nodes_by_vectors(
@@ -273,19 +293,13 @@ def find_nodes_by_matrix(
     out: NDArray[np.int32],
 ) -> None: ...
 def add_votes(
-    X: NDArray[np.float64],
-    nodes: NDArray[np.void],
-    tree_start: NDArray[np.int64],
-    has_equality: bool,
+    rows: Rows,
     leaf_offset: NDArray[np.int64],
     leaf_label: NDArray[np.uint16],
     votes: NDArray[np.int32],
 ) -> None: ...
 def add_shares(
-    X: NDArray[np.float64],
-    nodes: NDArray[np.void],
-    tree_start: NDArray[np.int64],
-    has_equality: bool,
+    rows: Rows,
     leaf_offset: NDArray[np.int64],
     mass_start: NDArray[np.int64],
     mass_class: NDArray[np.uint16],
@@ -293,10 +307,7 @@ def add_shares(
     shares: NDArray[np.float64],
 ) -> None: ...
 def add_values(
-    X: NDArray[np.float64],
-    nodes: NDArray[np.void],
-    tree_start: NDArray[np.int64],
-    has_equality: bool,
+    rows: Rows,
     leaf_offset: NDArray[np.int64],
     leaf_value: NDArray[np.float64],
     values: NDArray[np.float64],

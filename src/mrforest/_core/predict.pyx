@@ -8,7 +8,8 @@ a tree side by side: while one waits for its node, the others go on.
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint16_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
+from libc.stdlib cimport free, malloc
 
 from mrforest._core.types cimport Node
 
@@ -20,6 +21,33 @@ cdef extern from "walk.h" nogil:
         const Node* nodes, const double* X, Py_ssize_t n_features, Py_ssize_t n_rows,
         int32_t* where)
 
+cdef extern from "coded.h" nogil:
+    ctypedef struct Column "MRForestColumn":
+        const double* values
+        int32_t n_values
+        int32_t feature
+        int32_t is_equality
+
+    ctypedef struct CodedNode "MRForestCodedNode":
+        int32_t child
+        uint16_t column
+        uint16_t high
+
+    void code_bytes(
+        const Column* columns, Py_ssize_t n_columns, const double* X, Py_ssize_t n_features,
+        Py_ssize_t n_rows, uint8_t* codes)
+    void code_shorts(
+        const Column* columns, Py_ssize_t n_columns, const double* X, Py_ssize_t n_features,
+        Py_ssize_t n_rows, uint16_t* codes)
+    void walk_bytes(
+        const CodedNode* nodes, const uint8_t* codes, Py_ssize_t n_columns, Py_ssize_t n_rows,
+        int32_t* where)
+    void walk_shorts(
+        const CodedNode* nodes, const uint16_t* codes, Py_ssize_t n_columns, Py_ssize_t n_rows,
+        int32_t* where)
+
+CODED_NODE_DTYPE = np.dtype([("child", np.int32), ("column", np.uint16), ("high", np.uint16)])
+
 
 cdef bint has_missing(const double[:, ::1] X) noexcept nogil:
     cdef Py_ssize_t i
@@ -30,32 +58,134 @@ cdef bint has_missing(const double[:, ::1] X) noexcept nogil:
     return found
 
 
-cdef inline void walk(
-    const Node* tree, const double[:, ::1] X, bint is_plain, int32_t* where
-) noexcept nogil:
-    """Leaf node of each row; plain if there is neither a missing value nor an equality cut."""
-    if is_plain:
-        walk_plain(tree, &X[0, 0], X.shape[1], X.shape[0], where)
-    else:
-        walk_any(tree, &X[0, 0], X.shape[1], X.shape[0], where)
+cdef class CodedNodes:
+    """The nodes of a forest that ask for codes instead of values.
+
+    Parameters
+    ----------
+    nodes : ndarray of CODED_NODE_DTYPE
+        As many as the forest has, in their order.
+    features : ndarray of int32
+        Feature of each column of codes.
+    is_equality : ndarray of uint8
+        Whether a column tells if a row differs from a value, or how many lie below it.
+    values : ndarray of float64
+        The values of each column, ascending, one column after the other.
+    start : ndarray of int64
+        First value of each column, and the end.
+    """
+    cdef const CodedNode[::1] nodes
+    cdef const double[::1] values
+    cdef Column* columns
+    cdef readonly Py_ssize_t n_columns
+    cdef readonly bint is_wide      # codes have two bytes
+
+    def __cinit__(self, nodes, const int32_t[::1] features, const uint8_t[::1] is_equality,
+                  const double[::1] values, const int64_t[::1] start):
+        cdef Py_ssize_t j
+        self.nodes = nodes
+        self.values = values
+        self.n_columns = features.shape[0]
+        self.columns = <Column*> malloc(self.n_columns * sizeof(Column))
+        if self.columns is NULL:
+            raise MemoryError("no memory for codes")
+        for j in range(self.n_columns):
+            self.columns[j].values = &values[start[j]]
+            self.columns[j].n_values = <int32_t> (start[j + 1] - start[j])
+            self.columns[j].feature = features[j]
+            self.columns[j].is_equality = is_equality[j]
+            self.is_wide |= self.columns[j].n_values > 255
+
+    def __dealloc__(self):
+        free(self.columns)
+
+
+cdef class Rows:
+    """Rows that go through a forest, as they are or, if no value is missing, as codes.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features), dtype=float64
+    nodes : ndarray of NODE_DTYPE
+        All trees, one after the other.
+    tree_start : ndarray of int64
+        First node of each tree, and the end.
+    has_equality : bool
+        Whether any node is an equality cut.
+    coded : CodedNodes or None
+        The same nodes.
+    """
+    cdef const double[:, ::1] X
+    cdef const Node[::1] nodes
+    cdef const int64_t[::1] tree_start
+    cdef CodedNodes coded
+    cdef void* codes
+    cdef bint is_plain
+    cdef Py_ssize_t n, n_trees
+
+    def __cinit__(self, const double[:, ::1] X not None, const Node[::1] nodes not None,
+                  const int64_t[::1] tree_start not None, bint has_equality, CodedNodes coded):
+        cdef bint missing
+        self.X = X
+        self.nodes = nodes
+        self.tree_start = tree_start
+        self.n = X.shape[0]
+        self.n_trees = tree_start.shape[0] - 1
+        with nogil:
+            missing = has_missing(X)
+        self.is_plain = not (has_equality or missing)
+        if coded is not None and not missing:
+            self.coded = coded
+            self.code()
+
+    def __dealloc__(self):
+        free(self.codes)
+
+    cdef int code(self) except -1:
+        cdef CodedNodes coded = self.coded
+        cdef Py_ssize_t n_columns = coded.n_columns, n_features = self.X.shape[1]
+        self.codes = malloc(self.n * n_columns * (2 if coded.is_wide else 1))
+        if self.codes is NULL:
+            raise MemoryError("no memory for codes")
+        with nogil:
+            if coded.is_wide:
+                code_shorts(coded.columns, n_columns, &self.X[0, 0], n_features, self.n,
+                            <uint16_t*> self.codes)
+            else:
+                code_bytes(coded.columns, n_columns, &self.X[0, 0], n_features, self.n,
+                           <uint8_t*> self.codes)
+        return 0
+
+    cdef const Node* tree(self, Py_ssize_t t) noexcept nogil:
+        return &self.nodes[self.tree_start[t]]
+
+    cdef void walk(self, Py_ssize_t t, int32_t* where) noexcept nogil:
+        """Leaf node of each row in a tree."""
+        cdef const CodedNode* coded
+        if self.codes is NULL:
+            if self.is_plain:
+                walk_plain(self.tree(t), &self.X[0, 0], self.X.shape[1], self.n, where)
+            else:
+                walk_any(self.tree(t), &self.X[0, 0], self.X.shape[1], self.n, where)
+            return
+        coded = &self.coded.nodes[self.tree_start[t]]
+        if self.coded.is_wide:
+            walk_shorts(coded, <const uint16_t*> self.codes, self.coded.n_columns, self.n, where)
+        else:
+            walk_bytes(coded, <const uint8_t*> self.codes, self.coded.n_columns, self.n, where)
 
 
 def find_nodes(
-    const double[:, ::1] X,            # IN
-    const Node[::1] nodes,             # IN   all trees, one after the other
-    const int64_t[::1] tree_start,     # IN   first node of each tree, and the end
-    bint has_equality,                 # whether any node is an equality cut
+    Rows rows not None,                # IN
     int32_t[:, ::1] out,               # OUT  rows x trees: number of the node in its tree
 ):
     """The leaf of every row in every tree, as a node number."""
-    cdef Py_ssize_t n_rows = X.shape[0], t, i
-    cdef int32_t[::1] where = np.empty(n_rows, dtype=np.int32)
-    cdef bint is_plain
+    cdef Py_ssize_t t, i
+    cdef int32_t[::1] where = np.empty(rows.n, dtype=np.int32)
     with nogil:
-        is_plain = not (has_equality or has_missing(X))
-        for t in range(tree_start.shape[0] - 1):
-            walk(&nodes[tree_start[t]], X, is_plain, &where[0])
-            for i in range(n_rows):
+        for t in range(rows.n_trees):
+            rows.walk(t, &where[0])
+            for i in range(rows.n):
                 out[i, t] = where[i]
 
 
@@ -89,31 +219,22 @@ cdef void add_tree_shares(
 
 
 def add_votes(
-    const double[:, ::1] X,            # IN
-    const Node[::1] nodes,             # IN
-    const int64_t[::1] tree_start,     # IN
-    bint has_equality,
+    Rows rows not None,                # IN
     const int64_t[::1] leaf_offset,    # IN         first leaf of each tree, and the end
     const uint16_t[::1] leaf_label,    # IN
     int32_t[:, ::1] votes,             # IN and OUT rows x classes
 ):
     """Add one vote a tree."""
     cdef Py_ssize_t t
-    cdef int32_t[::1] where = np.empty(X.shape[0], dtype=np.int32)
-    cdef bint is_plain
+    cdef int32_t[::1] where = np.empty(rows.n, dtype=np.int32)
     with nogil:
-        is_plain = not (has_equality or has_missing(X))
-        for t in range(tree_start.shape[0] - 1):
-            walk(&nodes[tree_start[t]], X, is_plain, &where[0])
-            add_tree_votes(
-                &nodes[tree_start[t]], &where[0], &leaf_label[leaf_offset[t]], votes)
+        for t in range(rows.n_trees):
+            rows.walk(t, &where[0])
+            add_tree_votes(rows.tree(t), &where[0], &leaf_label[leaf_offset[t]], votes)
 
 
 def add_shares(
-    const double[:, ::1] X,            # IN
-    const Node[::1] nodes,             # IN
-    const int64_t[::1] tree_start,     # IN
-    bint has_equality,
+    Rows rows not None,                # IN
     const int64_t[::1] leaf_offset,    # IN
     const int64_t[::1] mass_start,     # IN         first mass of each leaf, and the end
     const uint16_t[::1] mass_class,    # IN
@@ -122,37 +243,29 @@ def add_shares(
 ):
     """Add the class shares of a leaf of each tree."""
     cdef Py_ssize_t t
-    cdef int32_t[::1] where = np.empty(X.shape[0], dtype=np.int32)
-    cdef bint is_plain
+    cdef int32_t[::1] where = np.empty(rows.n, dtype=np.int32)
     with nogil:
-        is_plain = not (has_equality or has_missing(X))
-        for t in range(tree_start.shape[0] - 1):
-            walk(&nodes[tree_start[t]], X, is_plain, &where[0])
+        for t in range(rows.n_trees):
+            rows.walk(t, &where[0])
             add_tree_shares(
-                &nodes[tree_start[t]], &where[0], &mass_start[leaf_offset[t]], mass_class,
-                mass, shares)
+                rows.tree(t), &where[0], &mass_start[leaf_offset[t]], mass_class, mass, shares)
 
 
 def add_values(
-    const double[:, ::1] X,            # IN
-    const Node[::1] nodes,             # IN
-    const int64_t[::1] tree_start,     # IN
-    bint has_equality,
+    Rows rows not None,                # IN
     const int64_t[::1] leaf_offset,    # IN
     const double[::1] leaf_value,      # IN
     double[::1] values,                # IN and OUT one a row
 ):
     """Add the value of a leaf of each tree."""
     cdef Py_ssize_t t, i
-    cdef int32_t[::1] where = np.empty(X.shape[0], dtype=np.int32)
+    cdef int32_t[::1] where = np.empty(rows.n, dtype=np.int32)
     cdef const Node* tree
-    cdef bint is_plain
     with nogil:
-        is_plain = not (has_equality or has_missing(X))
-        for t in range(tree_start.shape[0] - 1):
-            tree = &nodes[tree_start[t]]
-            walk(tree, X, is_plain, &where[0])
-            for i in range(X.shape[0]):
+        for t in range(rows.n_trees):
+            tree = rows.tree(t)
+            rows.walk(t, &where[0])
+            for i in range(rows.n):
                 values[i] += leaf_value[leaf_offset[t] - 1 - tree[where[i]].child]
 
 

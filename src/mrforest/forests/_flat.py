@@ -12,6 +12,7 @@ import itertools
 import math
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,14 +22,16 @@ from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 
 from mrforest import _core
-
-FEATURE_MASK = np.uint32(0x3FFFFFFF)
-MISSING_LEFT = np.uint32(0x40000000)
-EQUALITY = np.uint32(0x80000000)
+from mrforest.forests._coded import coded_nodes
+from mrforest.forests._nodes import EQUALITY
 
 # Rows that go through all trees together: enough of them to make use of a tree once it
 # is in the cache, few enough to leave it there.
 BLOCK_ROWS = 4096
+# The same of rows in codes, in bytes, and rows at most
+BLOCK_CODES, MOST_BLOCK_ROWS = 2**19, 2**14
+# To lay a node out for codes takes as long as a few rows need for a tree.
+NODE_WORK = 2
 # Below this many rows x trees a second thread costs more than it saves.
 SERIAL_WORK = 200_000
 
@@ -149,18 +152,53 @@ class FlatForest:
 
     # ---- rows through the trees -----------------------------------------------------
 
+    @cached_property
+    def _coded(self) -> _core.CodedNodes | None:
+        """The nodes in codes, if that can be."""
+        return coded_nodes(self.nodes, self.tree_start)
+
+    def _coded_for(self, n_rows: int) -> _core.CodedNodes | None:
+        """Return the nodes in codes, once so many rows have come that they pay."""
+        state = vars(self)
+        state["_walked"] = state.get("_walked", 0) + n_rows * len(self)
+        is_worth_it = state["_walked"] >= NODE_WORK * len(self.nodes)
+        return self._coded if is_worth_it else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What rows have come, and what was made for them, is not part of the forest.
+        return {k: part for k, part in vars(self).items() if not k.startswith("_")}
+
+    def in_blocks(
+        self,
+        add: Callable[[_core.Rows, slice], None],
+        X: NDArray[np.float64],
+        n_jobs: int | None,
+    ) -> None:
+        """Call `add` with blocks of rows that are ready to go through the trees."""
+        coded = self._coded_for(len(X))
+        n_rows = BLOCK_ROWS
+        if coded is not None:
+            n_rows = BLOCK_CODES // coded.n_columns
+            n_rows = min(max(n_rows, BLOCK_ROWS), MOST_BLOCK_ROWS)
+
+        def block(rows: slice) -> None:
+            ready = _core.Rows(
+                X[rows], self.nodes, self.tree_start, self.has_equality, coded
+            )
+            add(ready, rows)
+
+        in_blocks(block, len(X), len(self), n_jobs, n_rows)
+
     def find_nodes(
         self, X: NDArray[np.float64], n_jobs: int | None
     ) -> NDArray[np.int32]:
         """Find the leaf node of each row in each tree."""
         out = np.empty((len(X), len(self)), dtype=np.int32)
 
-        def block(rows: slice) -> None:
-            _core.find_nodes(
-                X[rows], self.nodes, self.tree_start, self.has_equality, out[rows]
-            )
+        def add(ready: _core.Rows, rows: slice) -> None:
+            _core.find_nodes(ready, out[rows])
 
-        in_blocks(block, len(X), len(self), n_jobs)
+        self.in_blocks(add, X, n_jobs)
         return out
 
     def paths(self, X: NDArray[np.float64], n_jobs: int | None) -> sparse.csr_matrix:
@@ -223,18 +261,15 @@ class ClassForest(FlatForest):
         """Votes for each class, one a tree."""
         out = np.zeros((len(X), n_classes), dtype=np.int32)
 
-        def block(rows: slice) -> None:
+        def add(ready: _core.Rows, rows: slice) -> None:
             _core.add_votes(
-                X[rows],
-                self.nodes,
-                self.tree_start,
-                self.has_equality,
+                ready,
                 self.leaf_offset,
                 self.leaf_label,
                 out[rows],
             )
 
-        in_blocks(block, len(X), len(self), n_jobs)
+        self.in_blocks(add, X, n_jobs)
         return out
 
     def shares(
@@ -243,12 +278,9 @@ class ClassForest(FlatForest):
         """Class shares of the leaves, summed over trees in their order."""
         out = np.zeros((len(X), n_classes))
 
-        def block(rows: slice) -> None:
+        def add(ready: _core.Rows, rows: slice) -> None:
             _core.add_shares(
-                X[rows],
-                self.nodes,
-                self.tree_start,
-                self.has_equality,
+                ready,
                 self.leaf_offset,
                 self.mass_start,
                 self.mass_class,
@@ -256,7 +288,7 @@ class ClassForest(FlatForest):
                 out[rows],
             )
 
-        in_blocks(block, len(X), len(self), n_jobs)
+        self.in_blocks(add, X, n_jobs)
         return out
 
     def estimation_decrease(self, n_classes: int, n_features: int) -> NDArray[Any]:
@@ -305,18 +337,15 @@ class ValueForest(FlatForest):
         """Values of the leaves, summed over trees in their order."""
         out = np.zeros(len(X))
 
-        def block(rows: slice) -> None:
+        def add(ready: _core.Rows, rows: slice) -> None:
             _core.add_values(
-                X[rows],
-                self.nodes,
-                self.tree_start,
-                self.has_equality,
+                ready,
                 self.leaf_offset,
                 self.leaf_value,
                 out[rows],
             )
 
-        in_blocks(block, len(X), len(self), n_jobs)
+        self.in_blocks(add, X, n_jobs)
         return out
 
     def estimation_decrease(self, n_features: int) -> NDArray[Any]:
@@ -338,13 +367,17 @@ class ValueForest(FlatForest):
 
 
 def in_blocks(
-    block: Callable[[slice], None], n_rows: int, n_trees: int, n_jobs: int | None
+    block: Callable[[slice], None],
+    n_rows: int,
+    n_trees: int,
+    n_jobs: int | None,
+    block_rows: int = BLOCK_ROWS,
 ) -> None:
     """Call block on slices of rows, in threads if it pays."""
     is_small = n_rows * n_trees < SERIAL_WORK
     n_threads = 1 if is_small else min(effective_n_jobs(n_jobs), n_rows)
     # As many blocks for each thread, all of nearly the same size.
-    n_blocks = n_threads * math.ceil(n_rows / (n_threads * BLOCK_ROWS))
+    n_blocks = n_threads * math.ceil(n_rows / (n_threads * block_rows))
     edges = np.linspace(0, n_rows, n_blocks + 1).astype(int).tolist()
     slices = [slice(*edge) for edge in itertools.pairwise(edges)]
     if n_threads == 1:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest import _core
-from mrforest.forests._flat import EQUALITY, MISSING_LEFT
+from mrforest.forests._nodes import EQUALITY, MISSING_LEFT
 from mrforest.privacy.grid import Grid
 from mrforest.privacy.randomness import RandomBits
 from mrforest.privacy.subtree import Leaf, Split, Tree

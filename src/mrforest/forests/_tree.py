@@ -10,13 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from mrforest.data.table import Schema, read_predict
-from mrforest.forests._flat import (
-    EQUALITY,
-    FEATURE_MASK,
-    MISSING_LEFT,
-    ClassForest,
-    FlatForest,
-)
+from mrforest.forests._flat import ClassForest, FlatForest
+from mrforest.forests._nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
 
 
 class Tree:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from mrforest import _core
 from mrforest._progress import progress_bar
 from mrforest.forests._base import BaseForest
-from mrforest.forests._flat import FEATURE_MASK, MISSING_LEFT
+from mrforest.forests._nodes import FEATURE_MASK, MISSING_LEFT
 from mrforest.forests._sampling import tree_key
 
 
