@@ -2,8 +2,12 @@
 """What the package promises as a whole."""
 
 import re
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
+
+import pytest
 
 import mrforest
 from tests.forests.every import EVERY
@@ -31,6 +35,26 @@ def test_public_names():
         "__version__",
     ]
     assert all(hasattr(mrforest, name) for name in mrforest.__all__)
+
+
+def test_forests_are_imported_when_they_are_asked_for():
+    told = """if True:
+        import sys, mrforest
+        assert not any(name.startswith("mrforest.") for name in sys.modules)
+        mrforest.MultinomialForestClassifier
+        assert "mrforest.forests.multinomial" in sys.modules
+        assert not any(name.startswith("mrforest.privacy") for name in sys.modules)
+        mrforest.privacy.Accountant(1.0)
+        from mrforest import *
+        assert PrivateForestClassifier is mrforest.PrivateForestClassifier
+        assert set(mrforest.__all__) <= set(dir(mrforest))
+    """
+    subprocess.run([sys.executable, "-c", told], check=True)
+
+
+def test_other_names_are_not_there():
+    with pytest.raises(AttributeError, match="no attribute 'RandomForest'"):
+        mrforest.RandomForest  # noqa: B018
 
 
 def test_every_forest_is_tested():

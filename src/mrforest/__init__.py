@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random forests that one can prove things about."""
 
-from mrforest.forests.bernoulli import (
-    BernoulliForestClassifier,
-    BernoulliForestRegressor,
-)
-from mrforest.forests.breiman import BreimanForestClassifier, BreimanForestRegressor
-from mrforest.forests.cells import (
-    CenteredForestClassifier,
-    PurelyRandomForestClassifier,
-)
-from mrforest.forests.comparison import ComparisonForestClassifier
-from mrforest.forests.completely_random import CompletelyRandomForestClassifier
-from mrforest.forests.data_driven import DataDrivenMultinomialForestClassifier
-from mrforest.forests.denil import DenilForestClassifier, DenilForestRegressor
-from mrforest.forests.multinomial import (
-    MultinomialForestClassifier,
-    MultinomialForestRegressor,
-)
-from mrforest.forests.private import PrivateForestClassifier, PrivateForestRegressor
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mrforest.forests.bernoulli import (
+        BernoulliForestClassifier,
+        BernoulliForestRegressor,
+    )
+    from mrforest.forests.breiman import BreimanForestClassifier, BreimanForestRegressor
+    from mrforest.forests.cells import (
+        CenteredForestClassifier,
+        PurelyRandomForestClassifier,
+    )
+    from mrforest.forests.comparison import ComparisonForestClassifier
+    from mrforest.forests.completely_random import CompletelyRandomForestClassifier
+    from mrforest.forests.data_driven import DataDrivenMultinomialForestClassifier
+    from mrforest.forests.denil import DenilForestClassifier, DenilForestRegressor
+    from mrforest.forests.multinomial import (
+        MultinomialForestClassifier,
+        MultinomialForestRegressor,
+    )
+    from mrforest.forests.private import PrivateForestClassifier, PrivateForestRegressor
 
 __all__ = [
     "BernoulliForestClassifier",
@@ -40,3 +44,32 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+# Imported when they are asked for: who wants one forest need not wait for the others.
+_HOMES = {
+    "bernoulli": ("BernoulliForestClassifier", "BernoulliForestRegressor"),
+    "breiman": ("BreimanForestClassifier", "BreimanForestRegressor"),
+    "cells": ("CenteredForestClassifier", "PurelyRandomForestClassifier"),
+    "comparison": ("ComparisonForestClassifier",),
+    "completely_random": ("CompletelyRandomForestClassifier",),
+    "data_driven": ("DataDrivenMultinomialForestClassifier",),
+    "denil": ("DenilForestClassifier", "DenilForestRegressor"),
+    "multinomial": ("MultinomialForestClassifier", "MultinomialForestRegressor"),
+    "private": ("PrivateForestClassifier", "PrivateForestRegressor"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_PACKAGES = ("forests", "inspection", "privacy", "rules")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"mrforest.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'mrforest' has no attribute {name!r}")
+    home = import_module(f"mrforest.forests.{_HOME_OF[name]}")
+    globals()[name] = getattr(home, name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_PACKAGES]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,6 @@ from mrforest import _core
 from mrforest.forests._classifier import BaseForestClassifier
 from mrforest.forests._docs import describe
 from mrforest.forests._honest import HonestForestMixin
-from mrforest.forests._leaks import leaks_of
 from mrforest.forests._regressor import BaseForestRegressor
 from mrforest.forests._sampling import Partition
 from mrforest.forests._validation import (
@@ -25,7 +24,9 @@ from mrforest.forests._validation import (
     LEAVES,
     Constraints,
 )
-from mrforest.privacy import Budgets, PrivacyReport
+
+if TYPE_CHECKING:
+    from mrforest.privacy import PrivacyReport
 
 
 @describe
@@ -187,6 +188,10 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
         ...
         For an ε that holds take PrivateForestClassifier.
         """
+        # Most who grow a forest do not ask.
+        from mrforest.forests._leaks import leaks_of
+        from mrforest.privacy import Budgets, PrivacyReport
+
         self._validate_params()
         n_estimators, depth = self.n_estimators, self.max_depth
         if hasattr(self, "_forest"):
