@@ -46,8 +46,8 @@ format: $(VENV)/.tools  ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.built $(VENV)/.tools  ## speed, memory and size beside scikit-learn
-	$(BIN)/python benchmarks/speed.py
+bench: $(VENV)/.built $(VENV)/.tools  ## speed, memory and size beside other forests (MRFOREST_DATA=folder)
+	$(BIN)/python benchmarks/peers.py
 
 reproduce: $(VENV)/.built  ## the paper's experiments in a small form, and a page of them
 	$(BIN)/mrforest reproduce all --quick

@@ -15,7 +15,6 @@ this one; with --report without any fit. README.md says what is measured.
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import os
 from collections.abc import Iterator
@@ -24,13 +23,13 @@ from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
-from privacy_peers import TOOLS, Worker
+from privacy_peers import TOOLS, worker_of
 from privacy_report import draw, markdown
 from privacy_tables import DATASETS, N_FOLDS, read_table
-from speed import fill_in
+from record import Results, fill_in
 
 from mrforest._progress import progress_bar
 from mrforest.experiments import whole_file
@@ -50,50 +49,16 @@ class Run(NamedTuple):
     tool: str
 
 
-class Results:
-    """A CSV file that grows by one line for each run."""
-
-    HEADER = (
-        *Run._fields,
-        "n_rows",
-        "n_classes",
-        "accuracy",
-        "auc",
-        "fit_seconds",
-        "predict_seconds",
-        "version",
-        "started",  # when the program was: times of one call compare
-    )
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = path.read_text() if path.exists() else ""
-        whole = text[: text.rfind("\n") + 1]
-        if whole != text:  # the power went out in the middle of a line
-            with whole_file(path) as unfinished:
-                unfinished.write_text(whole)
-        if not whole:
-            self._append(self.HEADER)
-        self.done = {self._key(row) for row in self.frame().itertuples()}
-
-    @staticmethod
-    def _key(row: Any) -> Run:
-        return Run(*(getattr(row, name) for name in Run._fields))
-
-    def frame(self) -> pd.DataFrame:
-        """All results so far."""
-        return pd.read_csv(self.path)
-
-    def add(self, run: Run, measured: dict[str, Any]) -> None:
-        """Put a result into the file."""
-        row = {**run._asdict(), **measured}
-        self._append([row[name] for name in self.HEADER])
-        self.done.add(run)
-
-    def _append(self, cells: Any) -> None:
-        with self.path.open("a", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerow(cells)
+MEASURED = (
+    "n_rows",
+    "n_classes",
+    "accuracy",
+    "auc",
+    "fit_seconds",
+    "predict_seconds",
+    "version",
+    "started",  # when the program was: times of one call compare
+)
 
 
 def runs_of(
@@ -127,7 +92,7 @@ def measure(arguments: argparse.Namespace, results: Results) -> None:
         for name, table in tables.items():
             table.write(paths[name], arguments.shuffles)
         left = {run.tool for run in wanted if run not in results.done}
-        workers = {tool: stack.enter_context(Worker(tool)) for tool in sorted(left)}
+        workers = {tool: stack.enter_context(worker_of(tool)) for tool in sorted(left)}
         step = stack.enter_context(progress_bar("fitting", len(wanted), visible=True))
         for run in wanted:
             if run not in results.done:
@@ -166,7 +131,7 @@ def main() -> None:
         if getattr(arguments, name) is None:
             setattr(arguments, name, value)
 
-    results = Results(arguments.output)
+    results = Results(arguments.output, Run, MEASURED)
     try:
         if not arguments.report:
             measure(arguments, results)

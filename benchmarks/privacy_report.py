@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from privacy_peers import OURS, PUBLIC_TOOLS, TOOLS
+from record import layout
 
 AUC_SETS = ["adult", "magic", "bank-marketing"]  # shown in the figure
 # Methods of a file of earlier figures that are no private tools
@@ -211,12 +212,6 @@ def times(results: pd.DataFrame) -> str:
 def number(value: float) -> str:
     """Three digits, or nothing."""
     return "" if np.isnan(value) else f"{value:.3f}"
-
-
-def layout(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Lay out a table of Markdown; the first column is text."""
-    rule = [":---", *["---:"] * (len(head) - 1)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, rule, *lines])
 
 
 # ---- figure --------------------------------------------------------------------------
