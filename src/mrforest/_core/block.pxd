@@ -7,7 +7,7 @@ from mrforest._core.types cimport Cut, Entry, Table
 
 cdef enum:
     BLOCK_POINTS = 256          # at most; their numbers and classes fit a byte each
-    BLOCK_WORDS = BLOCK_POINTS // 64
+    BLOCK_WORDS = BLOCK_POINTS >> 6  # of 64 bits each
     FEW = 8                     # codes of a feature that is sliced, and classes, at most
     NOT_IN_BLOCK = -1
 
