@@ -28,30 +28,41 @@ static inline double mrforest_gini_of_two(int64_t n, int64_t ones, int64_t left,
     return (double)of_left / (double)left + (double)of_right / (double)right;
 }
 
-/* Points in the order of a feature: code (16 bits) | class (8) | whatever. At least two codes. Of two
- * classes `one` is one, of which there are `ones`. */
-MRFOREST_WIDE static double mrforest_best_of_two(const uint32_t *items, ptrdiff_t n, uint32_t one, int32_t ones,
-                                                 const float *weight) {
-    int32_t distance[MRFOREST_LIST], bits[MRFOREST_LIST], largest = 0, d = 0, all = (int32_t)n;
-    float gain[MRFOREST_LIST], enough;
-    double best = 0;
-    for (ptrdiff_t i = 0; i + 1 < n; i++) {
-        d += (all & -(int32_t)((items[i] >> 8 & 255) == one)) - ones;
-        distance[i] = d;
-    }
-    for (ptrdiff_t i = 0; i + 1 < n; i++) gain[i] = (float)distance[i] * (float)distance[i] * weight[i];
-    /* Numbers that are not negative are in the order of their bits; below 0: there is no cut. */
-    memcpy(bits, gain, (n - 1) * sizeof(float));
+/* Bits of numbers, one for each place between points in the order of a feature, that are not negative: so
+ * they are in the order of their bits. Below 0: there is no cut. Returns the bits of the largest less a
+ * share of 2^-20 of it. */
+static MRFOREST_INLINE int32_t mrforest_find_largest(const uint32_t *items, ptrdiff_t n, const float *numbers,
+                                                     int32_t *bits) {
+    int32_t largest = 0;
+    float enough;
+    memcpy(bits, numbers, (n - 1) * sizeof(float));
     for (ptrdiff_t i = 0; i + 1 < n; i++) {
         int32_t is_cut = items[i] >> 16 != items[i + 1] >> 16;
         bits[i] |= is_cut - 1;
         largest = bits[i] > largest ? bits[i] : largest;
     }
     memcpy(&enough, &largest, sizeof enough);
-    enough -= enough * 0x1p-20f; /* n^2 2^-51 is less, unless it is 0 */
+    enough -= enough * 0x1p-20f;
     memcpy(&largest, &enough, sizeof largest);
+    return largest;
+}
+
+/* Points in the order of a feature: code (16 bits) | class (8) | whatever. At least two codes. Of two
+ * classes `one` is one, of which there are `ones`. */
+MRFOREST_WIDE static double mrforest_best_of_two(const uint32_t *items, ptrdiff_t n, uint32_t one, int32_t ones,
+                                                 const float *weight) {
+    int32_t distance[MRFOREST_LIST], bits[MRFOREST_LIST], enough, d = 0, all = (int32_t)n;
+    float gain[MRFOREST_LIST];
+    double best = 0;
+    for (ptrdiff_t i = 0; i + 1 < n; i++) {
+        d += (all & -(int32_t)((items[i] >> 8 & 255) == one)) - ones;
+        distance[i] = d;
+    }
+    for (ptrdiff_t i = 0; i + 1 < n; i++) gain[i] = (float)distance[i] * (float)distance[i] * weight[i];
+    /* Less a share of 2^-20: n^2 2^-51 is less than that, unless the largest is 0. */
+    enough = mrforest_find_largest(items, n, gain, bits);
     for (ptrdiff_t i = 0; i + 1 < n; i++)
-        if (bits[i] >= largest) {
+        if (bits[i] >= enough) {
             int64_t left = i + 1, x = (distance[i] + (int64_t)ones * left) / n;
             double score = mrforest_gini_of_two(n, ones, left, x);
             best = score > best ? score : best;
@@ -71,8 +82,8 @@ MRFOREST_WIDE static void mrforest_weights_of_cuts(ptrdiff_t n, float *weight) {
 MRFOREST_WIDE static double mrforest_best_of_many(const uint32_t *items, ptrdiff_t n, ptrdiff_t n_classes,
                                                   const int32_t *totals, const float *left_weight,
                                                   const float *right_weight, int32_t *left) {
-    int32_t of_left[MRFOREST_LIST], of_right[MRFOREST_LIST], bits[MRFOREST_LIST], largest = 0, l = 0, r = 0;
-    float about[MRFOREST_LIST], enough;
+    int32_t of_left[MRFOREST_LIST], of_right[MRFOREST_LIST], bits[MRFOREST_LIST], enough, l = 0, r = 0;
+    float about[MRFOREST_LIST];
     double best = 0;
     for (ptrdiff_t k = 0; k < n_classes; k++) {
         left[k] = 0;
@@ -89,17 +100,9 @@ MRFOREST_WIDE static double mrforest_best_of_many(const uint32_t *items, ptrdiff
     }
     for (ptrdiff_t i = 0; i + 1 < n; i++)
         about[i] = (float)of_left[i] * left_weight[i] + (float)of_right[i] * right_weight[i];
-    memcpy(bits, about, (n - 1) * sizeof(float));
-    for (ptrdiff_t i = 0; i + 1 < n; i++) {
-        int32_t is_cut = items[i] >> 16 != items[i + 1] >> 16;
-        bits[i] |= is_cut - 1;
-        largest = bits[i] > largest ? bits[i] : largest;
-    }
-    memcpy(&enough, &largest, sizeof enough);
-    enough -= enough * 0x1p-20f;
-    memcpy(&largest, &enough, sizeof largest);
+    enough = mrforest_find_largest(items, n, about, bits);
     for (ptrdiff_t i = 0; i + 1 < n; i++)
-        if (bits[i] >= largest) {
+        if (bits[i] >= enough) {
             double score = (double)of_left[i] / (double)(i + 1) + (double)of_right[i] / (double)(n - 1 - i);
             best = score > best ? score : best;
         }
