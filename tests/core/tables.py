@@ -105,7 +105,9 @@ def compiled_target(table, criterion: str) -> _core.Target:
     )
 
 
-def compiled_table(table: naive.Table, criterion: str, *, wide: bool):
+def compiled_table(
+    table: naive.Table, criterion: str, *, wide: bool, sliced: bool = False
+):
     lengths = [len(cuts) for cuts in table.cuts]
     compiled = _core.TrainingTable(
         compiled_target(table, criterion),
@@ -117,6 +119,8 @@ def compiled_table(table: naive.Table, criterion: str, *, wide: bool):
     )
     if table.codes.shape[1] % 2:
         compiled.add_columns()
+    if sliced:
+        compiled.add_slices(most_others=1)
     return compiled
 
 
@@ -149,9 +153,9 @@ def samples(draw, key, n_rows: int):
     return tuple(points[side] for side in partition(key, len(points), way))
 
 
-def grow_compiled(table, structure, estimation, key, params, *, wide):
+def grow_compiled(table, structure, estimation, key, params, *, wide, sliced=False):
     return _core.grow_tree(
-        compiled_table(table, params.criterion, wide=wide),
+        compiled_table(table, params.criterion, wide=wide, sliced=sliced),
         rows_of(structure),
         rows_of(estimation),
         key,

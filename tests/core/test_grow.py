@@ -21,7 +21,7 @@ from tests.core.tables import (
 from tests.naive import grow as naive
 from tests.naive import rules
 from tests.naive.rng import tree_key
-from tests.naive.sample import partition
+from tests.naive.sample import bootstrap, partition
 
 RULES = [
     rules.Multinomial(10.0, 10.0),
@@ -38,8 +38,11 @@ def check(table, params, seed, data):
     structure, estimation = samples(data.draw, key, len(table.y))
     twin = naive.grow(table, structure, estimation, key, params)
     for wide in [True] if max(table.n_bins) > 255 else [False, True]:
-        compiled = grow_compiled(table, structure, estimation, key, params, wide=wide)
-        assert_same_tree(compiled, twin)
+        for sliced in [False, True]:
+            compiled = grow_compiled(
+                table, structure, estimation, key, params, wide=wide, sliced=sliced
+            )
+            assert_same_tree(compiled, twin)
 
 
 @settings(max_examples=6 * settings().max_examples)
@@ -116,10 +119,81 @@ def test_same_tree_as_the_twin_on_larger_tables(rule, criterion, leaf_rule, shap
     twin = naive.grow(table, structure, estimation, key, params)
     # Missing against the rest is one of many candidates that end a random tree soon.
     assert len(twin.nodes) > 15
-    compiled = grow_compiled(
-        table, structure, estimation, key, params, wide=shape["n_bins"] > 255
-    )
+    for sliced in [False, True]:
+        compiled = grow_compiled(
+            table,
+            structure,
+            estimation,
+            key,
+            params,
+            wide=shape["n_bins"] > 255,
+            sliced=sliced,
+        )
+        assert_same_tree(compiled, twin)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+@pytest.mark.parametrize("leaf_rule", ["stop", "floor"])
+@pytest.mark.parametrize("sample", ["halves", "bag", "repeated halves"])
+@pytest.mark.parametrize(
+    ("n_bins", "n_classes", "is_mixed"), [(2, 2, False), (8, 3, True), (3, 8, True)]
+)
+def test_same_tree_as_the_twin_where_nodes_are_masks(
+    rule, leaf_rule, sample, n_bins, n_classes, is_mixed
+):
+    table = larger_table(n_bins, n_classes=n_classes, share_missing=0.0)
+    if is_mixed:
+        # A feature of many codes, a feature with missing values, a gap between codes.
+        table.codes[:, 2] = np.random.default_rng(0).integers(0, 41, len(table.y))
+        table.n_bins[2] = 40
+        table.cuts[2] = np.arange(39.0)
+        table.codes[::7, 3] = n_bins
+        table.codes[:, 1][table.codes[:, 1] == 1] = 0
+    params = naive.Params(rule=rule, leaf_rule=leaf_rule, min_samples_leaf=3)
+    key = tree_key(7, 3)
+    points = np.arange(len(table.y))
+    if sample == "repeated halves":
+        points = np.repeat(points, 1 + points % 2)
+    structure, estimation = partition(key, len(points), 1.0)
+    sides = points[structure], points[estimation]
+    if sample == "bag":
+        sides = bootstrap(key, len(points)), None
+    assert compiled_table(table, "gini", wide=False, sliced=True).has_slices
+    compiled = grow_compiled(table, *sides, key, params, wide=False, sliced=True)
+    twin = naive.grow(table, *sides, key, params)
+    assert len(twin.nodes) > 15
     assert_same_tree(compiled, twin)
+
+
+@pytest.mark.parametrize(
+    ("n_bins", "n_classes", "n_missing", "has_slices"),
+    [
+        ([2] * 16, 2, 0, True),
+        ([2, 40] + [8] * 14, 8, 1, True),
+        ([2, 40, 300] + [8] * 13, 8, 0, True),
+        ([2, 40, 300] + [8] * 13, 8, 1, False),
+        ([2] * 16, 9, 0, False),
+        ([9] * 16, 2, 0, False),
+        ([1] * 16, 2, 0, False),
+    ],
+)
+def test_slices_are_made_where_nearly_all_features_have_few_codes(
+    n_bins, n_classes, n_missing, has_slices
+):
+    n_rows = 70
+    codes = np.arange(n_rows)[:, None] % np.array(n_bins)
+    codes[0, -n_missing - 1 : -1] = np.array(n_bins)[-n_missing - 1 : -1]
+    cuts = [np.arange(n - 1.0) for n in n_bins]
+    y = np.arange(n_rows) % n_classes
+    kinds = [False] * len(n_bins)
+    table = compiled_table(
+        naive.Table(codes, n_bins, kinds, cuts, y, n_classes, None, None),
+        "gini",
+        wide=True,
+    )
+    table.add_slices()
+    assert table.has_slices == has_slices
+    assert pickle.loads(pickle.dumps(table)).has_slices == has_slices
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)

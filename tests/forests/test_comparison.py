@@ -153,17 +153,24 @@ def test_trees_of_the_twin(kind, supervised, weights):
     assert_same_predictions(forest, twin, frame)
 
 
-@pytest.mark.parametrize("kind", ["flags", "categories", "behind numbers", "mixed"])
+@pytest.mark.parametrize(
+    "kind", ["flags", "categories", "many", "behind numbers", "behind ties", "mixed"]
+)
 @KINDS
 def test_trees_of_the_twin_where_features_are_packed(kind, supervised):
     rng = np.random.default_rng(3)
     flags = pd.DataFrame(rng.integers(0, 2, (60, 19)).astype(float))
     frame = flags
-    if kind in ("categories", "mixed"):
-        codes = rng.integers(0, 4, (60, 11)).astype(str)
+    if kind in ("categories", "many", "mixed"):
+        n_codes, n_features = (9, 150) if kind == "many" else (4, 11)
+        codes = rng.integers(0, n_codes, (60, n_features)).astype(str)
         frame = pd.DataFrame(codes).astype("category")
     if kind == "mixed":
         frame = pd.concat([frame, flags], axis=1)
+    if kind == "behind ties":
+        # Distances that differ by rounding alone, or not at all.
+        tenths = pd.DataFrame(rng.integers(0, 2, (60, 4)) / 10)
+        frame = pd.concat([tenths, frame], axis=1)
     if kind in ("behind numbers", "mixed"):
         # Sums that are rounded, and gaps.
         numbers = pd.DataFrame(rng.random((60, 3)) / 3)
@@ -179,7 +186,7 @@ def test_trees_of_the_twin_where_features_are_packed(kind, supervised):
     # Queries need not be as the training rows are: other numbers, gaps, few of them.
     other = frame.copy()
     other.isetitem(-1, other.iloc[:, -1].where(np.arange(60) % 5 > 0))
-    if kind != "categories":
+    if kind not in ("categories", "many"):
         other.isetitem(-2, other.iloc[:, -2] * 2.5)
     assert not other.equals(frame)
     assert_same_predictions(forest, twin, other)

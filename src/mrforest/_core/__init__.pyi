@@ -80,7 +80,9 @@ class TrainingTable:
         cuts_start: NDArray[np.int64] | None = None,
         values: NDArray[np.float64] | None = None,
     ) -> None: ...
+    has_slices: bool
     def add_columns(self) -> None: ...
+    def add_slices(self, *, most_others: float = ...) -> None: ...
 
 LANES: int
 

@@ -14,6 +14,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from mrforest._core.growth cimport FAILED, Growth, Limits, Pending
+from mrforest._core.packed cimport Packing, no_packing, pack, pack_for
 from mrforest._core.rng cimport Purpose, Stream, next_index, open_stream
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport Node, at
@@ -29,13 +30,16 @@ cdef extern from "nearer.h" nogil:
         const double* X, const int32_t* rows, Py_ssize_t n_rows, const double* p,
         const double* q, Py_ssize_t n, const uint8_t* is_categorical, int kind, uint8_t* left)
     bint nearer_packed "mrforest_nearer_packed"(
-        const double* x, const double* p, const double* q, Py_ssize_t n_plain,
-        const uint8_t* is_categorical, int kind, const uint64_t* x_words,
-        const uint64_t* p_words, const uint64_t* q_words, Py_ssize_t n_words)
+        const double* x, const double* p, const double* q, const uint8_t* is_categorical,
+        int kind, const uint64_t* x_words, const uint64_t* p_words, const uint64_t* q_words,
+        Packing packing)
+    void compare_packed "mrforest_compare_packed"(
+        const double* X, const int32_t* rows, Py_ssize_t n_rows, Py_ssize_t p, Py_ssize_t q,
+        Py_ssize_t n, const uint8_t* is_categorical, int kind, const uint64_t* words,
+        Packing packing, uint8_t* left)
 
 cdef enum:
     ATTEMPTS = 16   # to draw two pivots; then they are searched, so that growth always ends
-    WORTH_PACKING = 8   # features at least
 
 
 # ---- comparers ---------------------------------------------------------------------------------
@@ -65,22 +69,6 @@ cdef int kind_of(
     return kind
 
 
-cdef Py_ssize_t count_plain(X, is_categorical):
-    """Features before those that can be packed; all, if so few can be that it is not worth it."""
-    fits = (X >= 0) & (X <= np.where(is_categorical, 255, 1)) & (X == np.floor(X))
-    others = np.flatnonzero(~fits.all(axis=0))
-    n_plain = others[-1] + 1 if len(others) else 0
-    return n_plain if X.shape[1] - n_plain >= WORTH_PACKING else X.shape[1]
-
-
-cdef object pack(X, Py_ssize_t n_plain):
-    """Codes of the features from one on, eight to a word."""
-    codes = X[:, n_plain:]
-    packed = np.zeros((codes.shape[0], -(-codes.shape[1] // 8) * 8), dtype=np.uint8)
-    packed[:, :codes.shape[1]] = codes
-    return packed.view(np.uint64)
-
-
 cdef class VectorComparer(Comparer):
     """Compare by Euclidean distance; missing features are left out, categories are 0 or 1 apart.
 
@@ -92,8 +80,8 @@ cdef class VectorComparer(Comparer):
 
     cdef const double[:, ::1] X
     cdef const uint8_t[::1] is_categorical
-    cdef Py_ssize_t n_plain                 # features before those that are packed
-    cdef const uint64_t[:, ::1] words       # the others, eight to a word
+    cdef Packing packing
+    cdef const uint64_t[:, ::1] words
     cdef int kind
     cdef object arguments
 
@@ -101,9 +89,9 @@ cdef class VectorComparer(Comparer):
         self.arguments = (X, is_categorical)
         self.X = X
         self.is_categorical = is_categorical.view(np.uint8)
-        self.n_plain = count_plain(X, is_categorical)
-        self.kind = kind_of(self.X, self.is_categorical, self.n_plain)
-        self.words = pack(X, self.n_plain)
+        self.packing = pack_for(no_packing(0), self.X, self.is_categorical)
+        self.kind = kind_of(self.X, self.is_categorical, self.packing.n_plain)
+        self.words = pack(self.X, self.packing)
 
     def __reduce__(self):
         return type(self), self.arguments
@@ -111,14 +99,10 @@ cdef class VectorComparer(Comparer):
     cdef int compare(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t p, Py_ssize_t q, uint8_t* left
     ) except FAILED nogil:
-        cdef Py_ssize_t i, row
-        if self.n_plain < self.X.shape[1]:
-            for i in range(n):
-                row = at(rows[i], self.X.shape[0])
-                left[i] = nearer_packed(
-                    &self.X[row, 0], &self.X[p, 0], &self.X[q, 0], self.n_plain,
-                    &self.is_categorical[0], self.kind, &self.words[row, 0],
-                    &self.words[p, 0], &self.words[q, 0], self.words.shape[1])
+        if self.packing.n_words > 0:
+            compare_packed(
+                &self.X[0, 0], rows, n, p, q, self.X.shape[1], &self.is_categorical[0],
+                self.kind, &self.words[0, 0], self.packing, left)
             return 0
         compare_rows(
             &self.X[0, 0], rows, n, &self.X[p, 0], &self.X[q, 0], self.X.shape[1],
@@ -366,17 +350,17 @@ def find_nodes_by_vectors(
 ):
     """The leaf of every query in every tree."""
     cdef const uint8_t[::1] kinds = is_categorical.view(np.uint8)
-    cdef Py_ssize_t n_plain = X.shape[1], t, i, first
+    cdef Py_ssize_t t, i, first
     cdef int32_t at_node, child, p, q
     cdef bint left
-    queries, rows = np.asarray(X), np.asarray(pivot_rows)
+    cdef Packing packing = no_packing(X.shape[1])
     # A few queries are not worth the packing of all pivots.
     if 4 * X.shape[0] * (tree_start.shape[0] - 1) >= pivot_rows.shape[0] > 0:
-        n_plain = max(count_plain(queries, is_categorical), count_plain(rows, is_categorical))
-    cdef const uint64_t[:, ::1] words = pack(queries, n_plain)
-    cdef const uint64_t[:, ::1] pivot_words = pack(rows, n_plain)
-    cdef bint is_packed = n_plain < X.shape[1]
-    cdef int kind = max(kind_of(X, kinds, n_plain), kind_of(pivot_rows, kinds, n_plain))
+        packing = pack_for(pack_for(no_packing(0), X, kinds), pivot_rows, kinds)
+    cdef const uint64_t[:, ::1] words = pack(X, packing)
+    cdef const uint64_t[:, ::1] pivot_words = pack(pivot_rows, packing)
+    cdef int kind = max(
+        kind_of(X, kinds, packing.n_plain), kind_of(pivot_rows, kinds, packing.n_plain))
     with nogil:
         for t in range(tree_start.shape[0] - 1):
             first = tree_start[t]
@@ -385,15 +369,14 @@ def find_nodes_by_vectors(
                 child = nodes[first].child
                 while child >= 0:
                     p, q = pivots[first + at_node, 0], pivots[first + at_node, 1]
-                    if is_packed:
+                    if packing.n_words > 0:
                         left = nearer_packed(
-                            &X[i, 0], &pivot_rows[p, 0], &pivot_rows[q, 0], n_plain, &kinds[0],
-                            kind, &words[i, 0], &pivot_words[p, 0], &pivot_words[q, 0],
-                            words.shape[1])
+                            &X[i, 0], &pivot_rows[p, 0], &pivot_rows[q, 0], &kinds[0], kind,
+                            &words[i, 0], &pivot_words[p, 0], &pivot_words[q, 0], packing)
                     else:
                         left = nearer(
-                            &X[i, 0], &pivot_rows[p, 0], &pivot_rows[q, 0], n_plain, &kinds[0],
-                            kind)
+                            &X[i, 0], &pivot_rows[p, 0], &pivot_rows[q, 0], X.shape[1],
+                            &kinds[0], kind)
                     at_node = child + (not left)
                     child = nodes[first + at_node].child
                 out[t, i] = at_node

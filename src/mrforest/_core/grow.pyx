@@ -4,56 +4,118 @@
 import numpy as np
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport malloc
 
 from mrforest._core.block cimport (
     BLOCK_POINTS, NOT_IN_BLOCK, enter_node, make_block, part_block,
 )
-from mrforest._core.growth cimport FAILED, OUT_OF_MEMORY, Growth, Limits, Pending
+from mrforest._core.growth cimport (
+    FAILED, OUT_OF_MEMORY, Growth, Limits, Pending, larger_of,
+)
 from mrforest._core.partition cimport partition_rows
 from mrforest._core.pool cimport NO_HISTOGRAM, HistogramPool
 from mrforest._core.python_rule cimport PythonRule
 from mrforest._core.rng cimport Purpose, open_stream
 from mrforest._core.rule cimport SplitRule
+from mrforest._core.sheet cimport (
+    ESTIMATION, STRUCTURE, Sheets, enter_sheet, estimation_mask, free_sheets, make_first_sheet,
+    new_sheets, part_sheet, rows_in_sheet, write_masks,
+)
+from mrforest._core.sheet_cuts cimport count_in_sheet
 from mrforest._core.splitter cimport NodeView, Split, Splitter
 from mrforest._core.table cimport TrainingTable
-from mrforest._core.types cimport EQUALITY, MISSING_LEFT, Node, Table
+from mrforest._core.types cimport EQUALITY, GINI, MISSING_LEFT, Node, Table
+
+cdef enum:
+    # A sheet is made for a node that needs this part of the words. Where few features are looked
+    # at, squeezing all of them pays later.
+    SHRINK = 2
+    SHRINK_OF_FEW = 4
 
 
 cdef class CutGrowth(Growth):
-    """A tree that grows by a split rule."""
+    """A tree that grows by a split rule; a subclass says what its nodes are."""
 
     cdef SplitRule rule
     cdef PythonRule python              # the same, if it is one
     cdef HistogramPool pool
     cdef Splitter splitter
-    cdef bint has_blocks                # whether small subtrees are grown in blocks
-    cdef Table own                      # a table with copies of the tree's own
-    cdef int32_t[::1] copies
+    cdef bint counts_points             # whether the sides of a cut tell its estimation points
 
     def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
                  SplitRule rule):
         self.rule = rule
         self.python = rule if isinstance(rule, PythonRule) else None
-        if not (self.is_honest or rule.restricts or self.python is not None):
-            self.join_copies()
-        # Where the estimation points are the structure points, and each counts one, the
-        # sides of a cut tell how many there are.
-        cdef bint counts_points = not self.is_honest and self.table.mass is NULL
+        self.prepare()
+        self.counts_points = not self.is_honest and self.table.mass is NULL
         self.pool = HistogramPool()
         self.pool.table = self.table
-        self.pool.with_points = limits.has_floor and not counts_points
+        self.pool.with_points = limits.has_floor and not self.counts_points
         self.splitter = Splitter(
             table, rule, self.pool, self.structure.shape[0], self.estimation.shape[0],
-            limits.min_leaf if limits.has_floor else 0, counts_points)
+            limits.min_leaf if limits.has_floor else 0, self.counts_points)
         self.splitter.set_table(self.table)
+
+    cdef void prepare(self):
+        """What is to be done with the points before anything depends on them."""
+
+    cdef int draw(self, const Pending* node, Split* split) except FAILED nogil:
+        """Let the rule draw; 0 if the node stays a leaf, negative: an error."""
+        cdef NodeView view
+        view.structure = &self.structure[0] + node.first_structure
+        view.n_structure = node.n_structure
+        view.estimation = &self.estimation[0] + self.nodes[node.number].first_estimation
+        view.n_estimation = self.nodes[node.number].n_estimation
+        view.totals = self.totals
+        view.what = self.what
+        view.mass = self.mass
+        view.histogram = node.histogram
+        view.first = node.first_structure
+        view.level = node.level
+        view.depth = node.depth
+        view.stream = open_stream(
+            self.key0, self.key1, self.nodes[node.number].path, Purpose.SPLIT)
+        if self.python is not None:
+            with gil:
+                return self.python.split(self.splitter, self.owner, &view, split)
+        return self.splitter.split(&view, split)
+
+    cdef void write(self, Node* node, const Split* split) noexcept nogil:
+        """The split as rows of values see it."""
+        cdef Py_ssize_t feature = split.feature
+        node.feature = <unsigned int> feature
+        if split.cut.missing_left:
+            node.feature |= MISSING_LEFT
+        if split.cut.is_equality:
+            node.feature |= EQUALITY
+            node.threshold = split.cut.bin
+        elif split.cut.bin == self.table.n_bins[feature] - 1:
+            node.threshold = INFINITY
+        else:
+            node.threshold = self.owner.cuts[self.owner.cuts_start[feature] + split.cut.bin]
+
+
+cdef class ListGrowth(CutGrowth):
+    """Nodes are slices of lists of rows. Small subtrees grow in blocks, see block.pxd."""
+
+    cdef bint has_blocks
+    cdef Table own                      # a table with copies of the tree's own
+    cdef int32_t[::1] copies
+
+    def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
+                 SplitRule rule):
+        CutGrowth.__init__(self, table, structure, estimation, key, limits, rule)
         self.has_blocks = self.python is None and self.splitter.can_use_block()
         if self.table.by_column is not NULL:
             self.what = <int64_t*> malloc((self.structure.shape[0] + 1) * sizeof(int64_t))
             self.mass = <int64_t*> malloc((self.structure.shape[0] + 1) * sizeof(int64_t))
             if self.what is NULL or self.mass is NULL:
                 raise MemoryError("no memory to grow a tree")
+
+    cdef void prepare(self):
+        if not (self.is_honest or self.rule.restricts or self.python is not None):
+            self.join_copies()
 
     cdef void join_copies(self):
         """Let each row of a bag stand once in the list: it is a third shorter then.
@@ -126,41 +188,6 @@ cdef class CutGrowth(Growth):
             self.pool.release(own)
         return 0
 
-    cdef int draw(self, const Pending* node, Split* split) except FAILED nogil:
-        """Let the rule draw; 0 if the node stays a leaf, negative: an error."""
-        cdef NodeView view
-        view.structure = &self.structure[0] + node.first_structure
-        view.n_structure = node.n_structure
-        view.estimation = &self.estimation[0] + self.nodes[node.number].first_estimation
-        view.n_estimation = self.nodes[node.number].n_estimation
-        view.totals = self.totals
-        view.what = self.what
-        view.mass = self.mass
-        view.histogram = node.histogram
-        view.first = node.first_structure
-        view.level = node.level
-        view.depth = node.depth
-        view.stream = open_stream(
-            self.key0, self.key1, self.nodes[node.number].path, Purpose.SPLIT)
-        if self.python is not None:
-            with gil:
-                return self.python.split(self.splitter, self.owner, &view, split)
-        return self.splitter.split(&view, split)
-
-    cdef void write(self, Node* node, const Split* split) noexcept nogil:
-        """The split as rows of values see it."""
-        cdef Py_ssize_t feature = split.feature
-        node.feature = <unsigned int> feature
-        if split.cut.missing_left:
-            node.feature |= MISSING_LEFT
-        if split.cut.is_equality:
-            node.feature |= EQUALITY
-            node.threshold = split.cut.bin
-        elif split.cut.bin == self.table.n_bins[feature] - 1:
-            node.threshold = INFINITY
-        else:
-            node.threshold = self.owner.cuts[self.owner.cuts_start[feature] + split.cut.bin]
-
     cdef int enter_block(self, Pending* node) noexcept nogil:
         """Copy a small subtree, unless it is part of one that has been copied."""
         if node.level != NOT_IN_BLOCK or not self.fits_block(node):
@@ -217,6 +244,93 @@ cdef class CutGrowth(Growth):
         return error if error != 0 else self.push_children(children)
 
 
+cdef class MaskGrowth(CutGrowth):
+    """Nodes are masks over sheets, see sheet.pxd. Their slices of the lists of rows are filled
+    when somebody looks there: at leaves, and where there are features without slices."""
+
+    cdef Sheets* sheets
+    cdef bint needs_rows
+
+    def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
+                 SplitRule rule):
+        CutGrowth.__init__(self, table, structure, estimation, key, limits, rule)
+        self.needs_rows = not table.slices.is_all
+        self.sheets = new_sheets(
+            self.table, &table.slices, self.structure.shape[0], self.estimation.shape[0],
+            2 if self.is_honest else 1, self.needs_rows,
+            limits.min_leaf if limits.has_floor else 0,
+            SHRINK if rule.looks_at_all else SHRINK_OF_FEW)
+        if self.sheets is NULL:
+            raise MemoryError("no memory to grow a tree")
+        self.splitter.sheets = self.sheets
+
+    def __dealloc__(self):
+        free_sheets(self.sheets)
+
+    cdef int start(self, Pending* root) noexcept nogil:
+        cdef int error = Growth.start(self, root)
+        if error == 0 and not self.must_stop(root):
+            root.sheet = 0
+            error = make_first_sheet(
+                self.sheets, &self.structure[0], self.structure.shape[0], &self.estimation[0],
+                self.estimation.shape[0], &root.mask)
+        return error
+
+    cdef void fill_estimation(self, const Pending* node, const uint64_t* mask) noexcept nogil:
+        rows_in_sheet(
+            self.sheets, self.sheets.n_kinds - 1, mask,
+            &self.estimation[0] + self.nodes[node.number].first_estimation)
+
+    cdef int draw_from_sheet(self, Pending* node, Split* split) except FAILED nogil:
+        """Let the rule draw; 0 if the node stays a leaf."""
+        cdef int error = enter_sheet(
+            self.sheets, node.sheet, node.mask, node.n_structure,
+            self.nodes[node.number].n_estimation)
+        if error != 0:
+            return error
+        node.sheet = self.sheets.sheet
+        if not count_in_sheet(self.sheets, self.totals) and self.stops_when_pure():
+            return 0
+        if self.needs_rows:
+            rows_in_sheet(self.sheets, STRUCTURE, self.sheets.mask[STRUCTURE],
+                          &self.structure[0] + node.first_structure)
+            if self.is_honest:
+                self.fill_estimation(node, self.sheets.mask[ESTIMATION])
+        return self.draw(node, split)
+
+    cdef int split(self, Pending* node) except FAILED nogil:
+        cdef Py_ssize_t left[2]
+        cdef Py_ssize_t masks[2]
+        cdef Pending children[2]
+        cdef Split split
+        cdef int error = self.draw_from_sheet(node, &split), side
+        if error == 1:
+            part_sheet(self.sheets, split.feature, &split.cut, left)
+            error = 0 if self.is_refused(node, left[ESTIMATION]) else 1
+        if error == 0:
+            self.fill_estimation(node, self.sheets.mask[self.sheets.n_kinds - 1])
+        if error <= 0:
+            return error
+        error = self.add_children(node, left[STRUCTURE], left[ESTIMATION], split.score, children)
+        if error == 0:
+            self.write(&self.nodes[node.number].node, &split)
+            error = write_masks(self.sheets, larger_of(children), masks)
+        for side in range(2):
+            if error == 0:
+                children[side].mask = masks[side]
+                if self.must_stop(&children[side]):
+                    self.fill_estimation(
+                        &children[side], estimation_mask(self.sheets, masks[side]))
+        return error if error != 0 else self.push_children(children)
+
+
+cdef object grows_by_masks(TrainingTable table, Limits limits, SplitRule rule):
+    """Whether nodes can be masks: points count one each, and it does not matter which they are."""
+    return (table.view.criterion == GINI and table.view.mass is NULL
+            and table.view.class_weight is NULL and table.has_slices and limits.min_weight == 0
+            and not rule.restricts and not isinstance(rule, PythonRule))
+
+
 def grow_tree(
     TrainingTable table, structure, estimation, key, Limits limits, *, SplitRule rule
 ):
@@ -238,4 +352,6 @@ def grow_tree(
     dict of arrays
         See `flatten`.
     """
-    return CutGrowth(table, structure, estimation, key, limits, rule).run()
+    if grows_by_masks(table, limits, rule):
+        return MaskGrowth(table, structure, estimation, key, limits, rule).run()
+    return ListGrowth(table, structure, estimation, key, limits, rule).run()

@@ -35,6 +35,8 @@ cdef struct Pending:
     Py_ssize_t n_structure
     int histogram                   # number of its histogram, or NO_HISTOGRAM
     int level                       # in the block, or NOT_IN_BLOCK
+    int sheet                       # that its mask is of, or NO_SHEET
+    Py_ssize_t mask                 # place of the mask
 
 
 cdef class Limits:
@@ -95,3 +97,8 @@ cdef class Growth:
     cdef object run(self)
 
     cdef Py_ssize_t since_look
+
+
+cdef inline int larger_of(const Pending* children) noexcept nogil:
+    """The child with more structure points, which is taken last."""
+    return 0 if children[0].n_structure > children[1].n_structure else 1

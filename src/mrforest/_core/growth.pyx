@@ -16,6 +16,7 @@ from mrforest._core.block cimport NOT_IN_BLOCK
 from mrforest._core.impurity cimport node_score, node_weight
 from mrforest._core.pool cimport NO_HISTOGRAM
 from mrforest._core.rng cimport ROOT_PATH, child_path
+from mrforest._core.sheet cimport NO_SHEET
 from mrforest._core.tree import flatten
 from mrforest._core.types cimport VARIANCE, mass_of, moment_of
 
@@ -155,6 +156,7 @@ cdef class Growth:
             children[side].depth = node.depth + 1
             children[side].histogram = NO_HISTOGRAM
             children[side].level = NOT_IN_BLOCK if node.level == NOT_IN_BLOCK else node.level + 1
+            children[side].sheet = node.sheet
         children[0].first_structure = node.first_structure
         children[0].n_structure = left_structure
         children[1].first_structure = node.first_structure + left_structure
@@ -176,7 +178,7 @@ cdef class Growth:
 
     cdef int push_children(self, const Pending* children) noexcept nogil:
         """Last in, first out: the smaller child is taken first."""
-        cdef int error = 0, side = 0 if children[0].n_structure > children[1].n_structure else 1
+        cdef int error = 0, side = larger_of(children)
         if not self.must_stop(&children[side]):
             error = self.push(children[side])
         if error == 0 and not self.must_stop(&children[1 - side]):
@@ -277,6 +279,7 @@ cdef class Growth:
         root.n_structure = self.structure.shape[0]
         root.histogram = NO_HISTOGRAM
         root.level = NOT_IN_BLOCK
+        root.sheet = NO_SHEET
         if root.n_structure > 0:
             self.count_totals(root)
             self.root_weight = node_weight(self.table, self.totals)

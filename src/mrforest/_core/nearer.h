@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wide.h"
+
 /* What a table asks for, from fast to slow. */
 enum { MRFOREST_NUMBERS, MRFOREST_CATEGORIES, MRFOREST_GAPS };
 
@@ -69,37 +71,73 @@ static inline void mrforest_compare(const double *X, const int32_t *rows, ptrdif
 }
 
 /* The same where, from some feature on, all distances are 0 or 1 and none is missing: categories,
- * and numbers that are 0 or 1. That part of a row is a few words of eight codes, and what it adds is
- * the number of bytes in which two rows differ. */
-static inline int64_t mrforest_differences(const uint64_t *a, const uint64_t *b, ptrdiff_t n_words) {
-    const uint64_t low = 0x7F7F7F7F7F7F7F7Fu, one = 0x0101010101010101u;
+ * and numbers that are 0 or 1. That part of a row is words of bits, those of 64 features after those
+ * of another 64; for each 64 there is a word of the lowest bits of their codes, one of the next bits,
+ * and so on. What it adds is the number of features in which two rows differ in any bit. */
+typedef struct {
+    ptrdiff_t n_plain; /* features that are compared as they are */
+    ptrdiff_t n_words; /* of a row */
+    ptrdiff_t n_bits;  /* of a code, so many words for 64 features */
+} MRForestPacking;
+
+static MRFOREST_INLINE int64_t mrforest_differences(const uint64_t *a, const uint64_t *b,
+                                                    MRForestPacking packing) {
     int64_t total = 0;
-    for (ptrdiff_t w = 0; w < n_words; w++) {
-        uint64_t x = a[w] ^ b[w];
-        x = (((x & low) + low) | x) & ~low; /* the high bit of each byte that is not 0 ... */
-        total += (int64_t)(((x >> 7) * one) >> 56); /* ... and how many there are */
+    for (ptrdiff_t w = 0; w < packing.n_words; w += packing.n_bits) {
+        uint64_t differ = 0;
+        for (ptrdiff_t bit = w; bit < w + packing.n_bits; bit++) differ |= a[bit] ^ b[bit];
+        total += __builtin_popcountll(differ);
     }
     return total;
 }
 
-/* One after the other, so that the sum is rounded as often as that of the features. */
+/* Ones one after the other, so that the sum is rounded as often as that of the features. */
 static inline double mrforest_add_ones(double sum, int64_t n) {
     for (; n > 0; n--) sum += 1;
     return sum;
 }
 
-/* n_plain features as they are, then words. */
-static inline int mrforest_nearer_packed(const double *x, const double *p, const double *q, ptrdiff_t n_plain,
-                                         const uint8_t *is_categorical, int kind, const uint64_t *x_words,
-                                         const uint64_t *p_words, const uint64_t *q_words,
-                                         ptrdiff_t n_words) {
-    int64_t n_p = mrforest_differences(x_words, p_words, n_words);
-    int64_t n_q = mrforest_differences(x_words, q_words, n_words);
-    if (n_plain == 0) return n_p <= n_q;
+/* Whether sum_p, and then n_p times 1, is at most the same of q. Adding n ones at once and one by one
+ * differ by less than n units of the sum's last place; further apart, rounding does not decide. */
+static inline int mrforest_is_less(double sum_p, int64_t n_p, double sum_q, int64_t n_q) {
+    double to_p = sum_p + (double)n_p, to_q = sum_q + (double)n_q;
+    double apart = (double)(n_p + n_q + 2) * 0x1p-52 * (to_p + to_q);
+    if (to_p + apart < to_q) return 1;
+    if (to_q + apart < to_p) return 0;
+    return mrforest_add_ones(sum_p, n_p) <= mrforest_add_ones(sum_q, n_q);
+}
+
+static MRFOREST_INLINE int mrforest_nearer_of_words(const double *x, const double *p, const double *q,
+                                                    const uint8_t *is_categorical, int kind,
+                                                    const uint64_t *x_words, const uint64_t *p_words,
+                                                    const uint64_t *q_words, MRForestPacking packing) {
+    int64_t n_p = mrforest_differences(x_words, p_words, packing);
+    int64_t n_q = mrforest_differences(x_words, q_words, packing);
+    if (packing.n_plain == 0) return n_p <= n_q;
     double to_p = 0, to_q = 0;
-    for (ptrdiff_t f = 0; f < n_plain; f++)
+    for (ptrdiff_t f = 0; f < packing.n_plain; f++)
         mrforest_add_feature(x[f], p[f], q[f], is_categorical[f], kind, &to_p, &to_q);
-    return mrforest_add_ones(to_p, n_p) <= mrforest_add_ones(to_q, n_q);
+    return mrforest_is_less(to_p, n_p, to_q, n_q);
+}
+
+MRFOREST_WIDE static int mrforest_nearer_packed(const double *x, const double *p, const double *q,
+                                                const uint8_t *is_categorical, int kind,
+                                                const uint64_t *x_words, const uint64_t *p_words,
+                                                const uint64_t *q_words, MRForestPacking packing) {
+    return mrforest_nearer_of_words(x, p, q, is_categorical, kind, x_words, p_words, q_words, packing);
+}
+
+/* Like mrforest_compare; p and q are rows of X and its words, n is the number of its features. */
+MRFOREST_WIDE static void mrforest_compare_packed(const double *X, const int32_t *rows, ptrdiff_t n_rows,
+                                                  ptrdiff_t p, ptrdiff_t q, ptrdiff_t n,
+                                                  const uint8_t *is_categorical, int kind,
+                                                  const uint64_t *words, MRForestPacking packing,
+                                                  uint8_t *left) {
+    ptrdiff_t n_words = packing.n_words;
+    for (ptrdiff_t i = 0; i < n_rows; i++)
+        left[i] = (uint8_t)mrforest_nearer_of_words(
+            X + rows[i] * n, X + p * n, X + q * n, is_categorical, kind, words + rows[i] * n_words,
+            words + p * n_words, words + q * n_words, packing);
 }
 
 #endif

@@ -9,6 +9,7 @@ from mrforest._core.order cimport Order
 from mrforest._core.pool cimport HistogramPool
 from mrforest._core.rng cimport Stream
 from mrforest._core.rule cimport Draw, Range, SplitRule
+from mrforest._core.sheet cimport Sheets
 from mrforest._core.types cimport Cut, Entry, Table
 
 
@@ -59,6 +60,7 @@ cdef class Splitter:
 
     cdef bint is_plain                  # whether there are kernels for the best scores alone
     cdef Block* block                   # NULL: small subtrees are not copied
+    cdef Sheets* sheets                 # the owner's; NULL: nodes are no masks
 
     # Work space
     cdef Entry* entries
@@ -101,12 +103,14 @@ cdef class Splitter:
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
     cdef Py_ssize_t write_points(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
+    cdef bint is_sliced(self, Py_ssize_t feature) noexcept nogil
     cdef bint has_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
     cdef void set_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
     cdef void count_selected(
         self, const NodeView* node, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef bint make_room(self, Py_ssize_t n_bins, Py_ssize_t n_codes) noexcept nogil
     cdef Py_ssize_t look_in_block(self, const NodeView* node, Draw* draw) noexcept nogil
+    cdef Py_ssize_t look_in_sheet(self, const NodeView* node, Draw* draw) noexcept nogil
     cdef Py_ssize_t look_at_some(self, const NodeView* node, Draw* draw) noexcept nogil
     cdef bint can_use_block(self) noexcept nogil
     cdef void set_table(self, const Table* table) noexcept nogil

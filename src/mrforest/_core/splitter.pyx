@@ -22,6 +22,9 @@ from mrforest._core.impurity cimport score_tolerance
 from mrforest._core.order cimport free_order, make_order, next_feature, put_back
 from mrforest._core.pool cimport NO_HISTOGRAM, HistogramPool, counting_pays
 from mrforest._core.rule cimport LEAF, Draw, Points, Range, SplitRule
+from mrforest._core.sheet_cuts cimport (
+    best_in_sheet, best_of_all, count_all_slices, cuts_in_sheet,
+)
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport GINI, Cut, Entry, Table
 
@@ -154,6 +157,9 @@ cdef class Splitter:
 
     # ---- counting ------------------------------------------------------------------------
 
+    cdef inline bint is_sliced(self, Py_ssize_t feature) noexcept nogil:
+        return self.sheets is not NULL and self.sheets.slices.is_sliced[feature]
+
     cdef void count_selected(
         self, const NodeView* node, Py_ssize_t first, Py_ssize_t n
     ) noexcept nogil:
@@ -171,7 +177,7 @@ cdef class Splitter:
                 self.counted[chosen.n] = feature
                 self.slot[chosen.n + 1] = self.slot[chosen.n] + self.table.n_bins[feature] + 1
                 chosen.n += 1
-        if (node.histogram != NO_HISTOGRAM or chosen.n == 0
+        if (node.histogram != NO_HISTOGRAM or chosen.n == 0 or self.sheets is not NULL
                 or not self.make_room(self.slot[chosen.n], chosen.n * node.n_structure)):
             for i in range(first, n):
                 self.place[i] = NOT_COUNTED
@@ -245,6 +251,8 @@ cdef class Splitter:
             self.draw_range(node, feature, &range_, draw)
             if is_empty(&range_, self.table.is_categorical[feature]):
                 return 0
+        if self.is_sliced(feature):
+            return cuts_in_sheet(self.sheets, feature, self.scores, self.cuts)
         if self.has_no_cut(node, feature):
             return 0
         view.index = feature
@@ -300,7 +308,9 @@ cdef class Splitter:
     ) noexcept nogil:
         """Whether a feature has a candidate; then it is written to `able` and `best`."""
         cdef double best
-        if self.is_plain_in(node, feature, place):
+        if self.is_sliced(feature):
+            best = best_in_sheet(self.sheets, feature)
+        elif self.is_plain_in(node, feature, place):
             best = self.best_alone(node, feature, place)
         else:
             if self.rule.restricts:
@@ -309,7 +319,7 @@ cdef class Splitter:
         if best == NO_CUT:
             return False
         self.best[n_able] = best
-        self.able[n_able].feature = self.columns_able[n_able] = <int32_t> feature
+        self.columns_able[n_able] = <int32_t> feature
         self.able[n_able].place = place
         return True
 
@@ -429,6 +439,19 @@ cdef class Splitter:
         block.n_open[node.level + 1] = n_able
         return n_able
 
+    # ---- in a sheet ----------------------------------------------------------------------
+
+    cdef Py_ssize_t look_in_sheet(self, const NodeView* node, Draw* draw) noexcept nogil:
+        """Look at all features; return how many have a candidate."""
+        cdef Py_ssize_t f, n_able = 0
+        self.rule.count_features(self.table.n_features, draw)
+        if self.sheets.slices.is_all:
+            return best_of_all(self.sheets, self.columns_able, self.best)
+        count_all_slices(self.sheets)
+        for f in range(self.table.n_features):
+            n_able += self.look_at(node, f, NOT_COUNTED, n_able, draw)
+        return n_able
+
     # ---- the node ------------------------------------------------------------------------
 
     cdef int split(self, NodeView* node, Split* split) noexcept nogil:
@@ -444,10 +467,12 @@ cdef class Splitter:
         draw.n_estimation = node.n_estimation
         draw.totals = node.totals
         draw.features = self.columns_able
-        if node.level == NOT_IN_BLOCK:
-            n_able = self.look_at_some(node, &draw)
-        else:
+        if self.sheets is not NULL and self.rule.looks_at_all:
+            n_able = self.look_in_sheet(node, &draw)
+        elif node.level != NOT_IN_BLOCK:
             n_able = self.look_in_block(node, &draw)
+        else:
+            n_able = self.look_at_some(node, &draw)
         if n_able == 0:
             return 0
 
@@ -459,6 +484,7 @@ cdef class Splitter:
         if not 0 <= chosen < n_able:
             return 0 if chosen == LEAF else BAD_CHOICE
         able = &self.able[chosen]
+        able.feature = self.columns_able[chosen]
         n_cuts = self.score_feature(node, able.feature, able.place, &able.before)
         draw.features = &able.feature
         chosen = self.rule.choose_cut(self.scores, n_cuts, tolerance, self.work, &draw)

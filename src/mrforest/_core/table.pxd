@@ -3,6 +3,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 
+from mrforest._core.sheet cimport Slices
 from mrforest._core.types cimport Table
 
 
@@ -25,6 +26,9 @@ cdef class TrainingTable:
     cdef const uint8_t[:, ::1] narrow   # codes: one of the two; or values
     cdef const uint16_t[:, ::1] wide
     cdef object by_column               # the same codes transposed, if a rule asks
+    cdef Slices slices                  # of features of few codes, if has_slices
+    cdef readonly bint has_slices
+    cdef object slice_arrays            # that slices points into
     cdef const double[:, ::1] values
     cdef const int32_t[::1] n_bins
     cdef const uint8_t[::1] is_categorical

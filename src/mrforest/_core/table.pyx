@@ -4,10 +4,16 @@
 import numpy as np
 
 from mrforest._core.impurity import xlogx_table
-from mrforest._core.types cimport ENTROPY, GINI, VARIANCE, Table
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+
+from mrforest._core.types cimport ENTROPY, GINI, VARIANCE, Table, code_t
 
 # Larger arguments of x log x are rare and computed when they occur.
 XLOGX_TABLE_SIZE = 1 << 16
+
+# Of features and targets that are counted as bits, at most.
+MOST_CODES = 8
+MOST_CLASSES = 8
 
 MISFIT = "the arrays of a training table do not fit together"
 
@@ -149,16 +155,72 @@ cdef class TrainingTable:
             narrow = self.by_column
             self.view.by_column = &narrow[0, 0]
 
+    def add_slices(self, *, double most_others=0.125):
+        """Keep features of few codes as slices, too, see sheet.pxd, if nearly all are such.
+
+        Parameters
+        ----------
+        most_others : float, default=0.125
+            Other features, as a share of all, up to which slices are made.
+        """
+        codes, n_bins = self.arguments[2:4]
+        if self.has_slices or codes is None or self.view.n_columns > MOST_CLASSES:
+            return
+        is_sliced = (n_bins <= MOST_CODES) & (codes < n_bins).all(axis=0)
+        n_slices = np.where(is_sliced, n_bins - ~self.arguments[1], 0)
+        if (~is_sliced).sum() > most_others * len(n_bins) or n_slices.sum() == 0:
+            return
+        start = np.concatenate([[0], np.cumsum(n_slices)]).astype(np.int32)
+        bins = np.concatenate([np.arange(n, dtype=np.int32) for n in n_slices])
+        is_sliced = is_sliced.view(np.uint8)
+        words = slice_codes(codes, start, self.is_categorical)
+        self.slice_arrays = (start, bins, is_sliced, words)
+        cdef const int32_t[::1] starts = start, bin_of = bins
+        cdef const uint8_t[::1] sliced = is_sliced
+        cdef const uint64_t[:, ::1] word = words
+        self.slices.n_features = len(n_bins)
+        self.slices.n = len(bins)
+        self.slices.n_words = len(words)
+        self.slices.start = &starts[0]
+        self.slices.bin = &bin_of[0]
+        self.slices.is_sliced = &sliced[0]
+        self.slices.words = &word[0, 0]
+        self.has_slices = True
+        self.slices.is_all = is_sliced.all()
+
     def __reduce__(self):
         target, is_categorical, codes, n_bins, cuts, cuts_start, values = self.arguments
         rows = {"codes": codes, "n_bins": n_bins, "cuts": cuts, "cuts_start": cuts_start,
                 "values": values}
-        return rebuild, (target, is_categorical, rows, self.by_column is not None)
+        return rebuild, (
+            target, is_categorical, rows, self.by_column is not None, self.has_slices)
 
 
-def rebuild(target, is_categorical, rows, has_columns):
+def rebuild(target, is_categorical, rows, has_columns, has_slices):
     """A pickled table again."""
     table = TrainingTable(target, is_categorical, **rows)
     if has_columns:
         table.add_columns()
+    if has_slices:
+        table.add_slices(most_others=1)
     return table
+
+
+def slice_codes(const code_t[:, ::1] codes, const int32_t[::1] start,
+                const uint8_t[::1] is_categorical):
+    """Slices of all rows, 64 rows x slices; see slices.h."""
+    cdef Py_ssize_t i, f, s
+    words = np.zeros(((codes.shape[0] + 63) // 64, start[start.shape[0] - 1]), dtype=np.uint64)
+    cdef uint64_t[:, ::1] word = words
+    cdef uint64_t bit
+    with nogil:
+        for i in range(codes.shape[0]):
+            bit = <uint64_t> 1 << (i & 63)
+            for f in range(codes.shape[1]):
+                if is_categorical[f]:
+                    if start[f] < start[f + 1]:
+                        word[i >> 6, start[f] + codes[i, f]] |= bit
+                else:
+                    for s in range(start[f] + codes[i, f], start[f + 1]):
+                        word[i >> 6, s] |= bit
+    return words

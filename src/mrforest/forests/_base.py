@@ -82,6 +82,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             )
         if not rule.looks_at_all:
             training.table.add_columns()
+        training.table.add_slices()
         return partial(_core.grow_tree, rule=rule)
 
     def _limits(self, interrupt: NDArray[np.uint8]) -> _core.Limits:

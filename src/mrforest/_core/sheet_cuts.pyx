@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Points left of the slices of a node, the scores of these, and which of them are candidates."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from mrforest._core.sheet cimport ESTIMATION, STRUCTURE, Sheet, Sheets, ints_at
+from mrforest._core.types cimport Cut
+
+cdef extern from "slices.h" nogil:
+    void mrforest_count_left(
+        const uint64_t* words, Py_ssize_t stride, Py_ssize_t n, const uint64_t* masks,
+        Py_ssize_t n_masks, Py_ssize_t n_words, Py_ssize_t room, int32_t* counts)
+    void mrforest_score_slices(
+        const int32_t* counts, Py_ssize_t room, Py_ssize_t n, const double* totals,
+        Py_ssize_t n_classes, double n_points, int32_t* n_left, double* scores)
+    Py_ssize_t mrforest_count_bits(const uint64_t* mask, Py_ssize_t n_words)
+
+
+cdef struct Candidates:
+    # Of one feature, one after the other.
+    Py_ssize_t next             # slice to look at
+    Py_ssize_t end
+    Py_ssize_t slice            # of the one that was found
+    bint is_categorical
+
+
+cdef int count_in_sheet(Sheets* sheets, int64_t* totals) noexcept nogil:
+    """Count the structure points of each class; return 0 if there is one class only."""
+    cdef const Sheet* sheet = &sheets.items[sheets.sheet]
+    cdef const uint64_t* mask = sheets.mask[STRUCTURE]
+    cdef const uint64_t* of_class = sheets.memory + sheet.classes
+    cdef uint64_t* class_mask = sheets.class_mask
+    cdef Py_ssize_t w, k, W = sheet.n_words[STRUCTURE], K = sheets.table.n_columns
+    sheets.has_counts = False
+    sheets.n_classes = 0
+    for k in range(K):
+        for w in range(W):
+            class_mask[w] = mask[w] & of_class[w * K + k]
+        totals[k] = mrforest_count_bits(class_mask, W)
+        if totals[k] > 0:
+            sheets.column[sheets.n_classes] = <int32_t> k
+            sheets.totals[sheets.n_classes] = <double> totals[k]
+            sheets.n_classes += 1
+            class_mask += W
+    return sheets.n_classes > 1
+
+
+cdef void count_slices(Sheets* sheets, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """Points on the left of n slices, and their scores."""
+    cdef const Sheet* sheet = &sheets.items[sheets.sheet]
+    cdef Py_ssize_t room = sheets.slices.n
+    mrforest_count_left(
+        sheets.memory + sheet.words[STRUCTURE] + first, sheet.n_slices, n, sheets.class_mask,
+        sheets.n_classes, sheet.n_words[STRUCTURE], room, sheets.counts + first)
+    mrforest_score_slices(
+        sheets.counts + first, room, n, sheets.totals, sheets.n_classes,
+        <double> sheets.n_points[STRUCTURE], sheets.n_left + first, sheets.scores + first)
+    if sheets.counts_estimation:
+        mrforest_count_left(
+            sheets.memory + sheet.words[ESTIMATION] + first, sheet.n_slices, n,
+            sheets.mask[ESTIMATION], 1, sheet.n_words[ESTIMATION], room,
+            sheets.n_estimation_left + first)
+
+
+cdef void count_all_slices(Sheets* sheets) noexcept nogil:
+    """Count the slices of all features together."""
+    count_slices(sheets, 0, sheets.items[sheets.sheet].n_slices)
+    sheets.has_counts = True
+
+
+cdef inline void count_feature(Sheets* sheets, Py_ssize_t feature) noexcept nogil:
+    cdef const int32_t* start = ints_at(sheets, sheets.items[sheets.sheet].start)
+    if not sheets.has_counts:
+        count_slices(sheets, start[feature], start[feature + 1] - start[feature])
+
+
+cdef inline Candidates candidates_of(const Sheets* sheets, Py_ssize_t feature) noexcept nogil:
+    cdef const int32_t* start = ints_at(sheets, sheets.items[sheets.sheet].start)
+    cdef Candidates candidates
+    candidates.next = start[feature]
+    candidates.end = start[feature + 1]
+    candidates.is_categorical = sheets.table.is_categorical[feature]
+    return candidates
+
+
+cdef inline bint find_next(const Sheets* sheets, Candidates* candidates) noexcept nogil:
+    """Whether there is another candidate; then `slice` is the one of its cut."""
+    cdef const int32_t* n_left = sheets.n_left
+    cdef int64_t floor = sheets.floor, n = sheets.n_points[STRUCTURE]
+    cdef int64_t n_points = sheets.n_points[ESTIMATION], points
+    cdef Py_ssize_t first
+    while candidates.next < candidates.end:
+        first = candidates.next
+        candidates.next += 1
+        if not candidates.is_categorical:
+            # Slices that part the points in the same way have a gap between them.
+            while (candidates.next < candidates.end
+                    and n_left[candidates.next] == n_left[first]):
+                candidates.next += 1
+        candidates.slice = first + (candidates.next - first - 1) // 2
+        if not 0 < n_left[first] < n:
+            continue
+        if floor == 0:
+            return True
+        points = (sheets.n_estimation_left if sheets.counts_estimation
+                  else n_left)[candidates.slice]
+        if floor <= points <= n_points - floor:
+            return True
+    return False
+
+
+cdef inline double best_of_counted(const Sheets* sheets, Py_ssize_t feature) noexcept nogil:
+    cdef Candidates candidates = candidates_of(sheets, feature)
+    cdef double best = -INFINITY
+    cdef Py_ssize_t s
+    if sheets.floor == 0:
+        # Slices that are no candidates have the score of one that is, or none.
+        for s in range(candidates.next, candidates.end):
+            best = max(best, sheets.scores[s])
+        return best
+    while find_next(sheets, &candidates):
+        best = max(best, sheets.scores[candidates.slice])
+    return best
+
+
+cdef double best_in_sheet(Sheets* sheets, Py_ssize_t feature) noexcept nogil:
+    """The best score of the candidates of a sliced feature; -INFINITY: it has none."""
+    count_feature(sheets, feature)
+    return best_of_counted(sheets, feature)
+
+
+cdef Py_ssize_t best_of_all(Sheets* sheets, int32_t* features, double* best) noexcept nogil:
+    """The same of all features, which are all sliced: those that have a candidate, and their best
+    scores; return how many they are."""
+    cdef Py_ssize_t f, n = 0
+    count_all_slices(sheets)
+    for f in range(sheets.slices.n_features):
+        features[n] = <int32_t> f
+        best[n] = best_of_counted(sheets, f)
+        n += best[n] != -INFINITY
+    return n
+
+
+cdef Py_ssize_t cuts_in_sheet(
+    Sheets* sheets,
+    Py_ssize_t feature,     # a sliced one
+    double* scores,         # OUT
+    Cut* cuts,              # OUT
+) noexcept nogil:
+    """The candidates of a feature in their order; return how many there are."""
+    cdef const int32_t* bin = ints_at(sheets, sheets.items[sheets.sheet].bin)
+    cdef Candidates candidates
+    cdef Py_ssize_t n_cuts = 0, s
+    count_feature(sheets, feature)
+    candidates = candidates_of(sheets, feature)
+    while find_next(sheets, &candidates):
+        s = candidates.slice
+        scores[n_cuts] = sheets.scores[s]
+        cuts[n_cuts].bin = bin[s]
+        cuts[n_cuts].is_equality = candidates.is_categorical
+        cuts[n_cuts].missing_left = 2 * sheets.n_left[s] >= sheets.n_points[STRUCTURE]
+        n_cuts += 1
+    return n_cuts
