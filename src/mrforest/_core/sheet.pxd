@@ -66,7 +66,6 @@ cdef struct Sheets:
     uint64_t* mask[2]
     uint64_t* left[2]           # of them, those that go left
     Py_ssize_t n_classes        # that are there
-    int32_t* column             # which they are
     uint64_t* class_mask        # of the structure points of each
     double* totals              # how many these are
     bint has_counts             # of all slices

@@ -53,7 +53,6 @@ cdef Sheets* new_sheets(
     for kind in range(2):
         sheets.mask[kind] = <uint64_t*> malloc(W * sizeof(uint64_t))
         sheets.left[kind] = <uint64_t*> malloc(W * sizeof(uint64_t))
-    sheets.column = <int32_t*> malloc(K * sizeof(int32_t))
     sheets.class_mask = <uint64_t*> malloc(K * W * sizeof(uint64_t))
     sheets.totals = <double*> malloc(K * sizeof(double))
     sheets.counts = <int32_t*> malloc(K * S * sizeof(int32_t))
@@ -65,7 +64,7 @@ cdef Sheets* new_sheets(
     sheets.row = <uint64_t*> malloc(S * sizeof(uint64_t))
     sheets.other_row = <uint64_t*> malloc(S * sizeof(uint64_t))
     if (sheets.mask[0] is NULL or sheets.mask[1] is NULL or sheets.left[0] is NULL
-            or sheets.left[1] is NULL or sheets.column is NULL or sheets.class_mask is NULL
+            or sheets.left[1] is NULL or sheets.class_mask is NULL
             or sheets.totals is NULL or sheets.counts is NULL or sheets.n_left is NULL
             or sheets.n_estimation_left is NULL or sheets.scores is NULL or sheets.kept is NULL
             or sheets.every is NULL or sheets.row is NULL or sheets.other_row is NULL):
@@ -88,7 +87,6 @@ cdef void free_sheets(Sheets* sheets) noexcept nogil:
         free(sheets.left[kind])
     free(sheets.memory)
     free(sheets.items)
-    free(sheets.column)
     free(sheets.class_mask)
     free(sheets.totals)
     free(sheets.counts)

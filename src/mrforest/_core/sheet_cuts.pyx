@@ -39,7 +39,6 @@ cdef int count_in_sheet(Sheets* sheets, int64_t* totals) noexcept nogil:
             class_mask[w] = mask[w] & of_class[w * K + k]
         totals[k] = mrforest_count_bits(class_mask, W)
         if totals[k] > 0:
-            sheets.column[sheets.n_classes] = <int32_t> k
             sheets.totals[sheets.n_classes] = <double> totals[k]
             sheets.n_classes += 1
             class_mask += W

@@ -15,9 +15,11 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
@@ -40,6 +42,9 @@ from mrforest.forests._validation import CallbackSupportMixin, fit_context
 
 # (table, structure, estimation, key, limits) -> arrays of a tree
 Grower = Callable[..., dict[str, NDArray[Any]]]
+
+# Codes of a table whose trees grow in about a millisecond
+SMALL_TABLE = 1 << 20
 
 
 class Batch(NamedTuple):
@@ -270,11 +275,14 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         keys = [tree_key(seed, tree) for tree in range(first, self.n_estimators)]
         # Threads by default, because growing does not hold the GIL; any joblib backend
         # gives the same trees.
-        trees = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
-            delayed(grow_one)(key, **arguments) for key in keys
+        parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
+        at_once = trees_at_once(training, len(keys), effective_n_jobs(self.n_jobs))
+        batches = parallel(
+            delayed(grow_some)(keys[i : i + at_once], **arguments)
+            for i in range(0, len(keys), at_once)
         )
         try:
-            return list(self._watch(trees, len(keys)))
+            return list(self._watch(chain.from_iterable(batches), len(keys)))
         except BaseException:  # Ctrl-C, or what a callback raises
             interrupt[0] = 1  # threads look at it before every node
             raise
@@ -307,6 +315,20 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         """
         check_is_fitted(self)
         return shares_of(self._structure_decrease)
+
+
+def trees_at_once(training: TrainingSet, n_trees: int, n_jobs: int) -> int:
+    """Trees of one task: some, where a tree takes no longer than handing out a task."""
+    if len(training.points) * training.n_features > SMALL_TABLE:
+        return 1
+    return min(max(n_trees // (8 * n_jobs), 1), 4)
+
+
+def grow_some(
+    keys: list[NDArray[np.uint64]], **arguments: Any
+) -> list[dict[str, NDArray[Any]]]:
+    """Trees, from their keys."""
+    return [grow_one(key, **arguments) for key in keys]
 
 
 def grow_one(
