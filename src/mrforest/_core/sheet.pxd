@@ -68,7 +68,6 @@ cdef struct Sheets:
     Py_ssize_t n_classes        # that are there
     uint64_t* class_mask        # of the structure points of each
     double* totals              # how many these are
-    bint has_counts             # of all slices
     int32_t* counts             # classes x slices: structure points on the left
     int32_t* n_left             # slices: of any class
     int32_t* n_estimation_left
@@ -77,6 +76,8 @@ cdef struct Sheets:
     # Work space
     int32_t* kept
     int32_t* every              # 0, 1, 2, ...
+    int32_t* some_left
+    double* some_scores
     uint64_t* row
     uint64_t* other_row
 

@@ -61,13 +61,16 @@ cdef Sheets* new_sheets(
     sheets.scores = <double*> malloc(S * sizeof(double))
     sheets.kept = <int32_t*> malloc(S * sizeof(int32_t))
     sheets.every = <int32_t*> malloc((S + K) * sizeof(int32_t))
+    sheets.some_left = <int32_t*> malloc(S * sizeof(int32_t))
+    sheets.some_scores = <double*> malloc(S * sizeof(double))
     sheets.row = <uint64_t*> malloc(S * sizeof(uint64_t))
     sheets.other_row = <uint64_t*> malloc(S * sizeof(uint64_t))
     if (sheets.mask[0] is NULL or sheets.mask[1] is NULL or sheets.left[0] is NULL
             or sheets.left[1] is NULL or sheets.class_mask is NULL
             or sheets.totals is NULL or sheets.counts is NULL or sheets.n_left is NULL
             or sheets.n_estimation_left is NULL or sheets.scores is NULL or sheets.kept is NULL
-            or sheets.every is NULL or sheets.row is NULL or sheets.other_row is NULL):
+            or sheets.every is NULL or sheets.some_left is NULL or sheets.some_scores is NULL
+            or sheets.row is NULL or sheets.other_row is NULL):
         free_sheets(sheets)
         return NULL
     for i in range(S + K):
@@ -95,6 +98,8 @@ cdef void free_sheets(Sheets* sheets) noexcept nogil:
     free(sheets.scores)
     free(sheets.kept)
     free(sheets.every)
+    free(sheets.some_left)
+    free(sheets.some_scores)
     free(sheets.row)
     free(sheets.other_row)
     free(sheets)

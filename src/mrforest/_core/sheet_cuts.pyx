@@ -11,6 +11,10 @@ cdef extern from "slices.h" nogil:
     void mrforest_count_left(
         const uint64_t* words, Py_ssize_t stride, Py_ssize_t n, const uint64_t* masks,
         Py_ssize_t n_masks, Py_ssize_t n_words, Py_ssize_t room, int32_t* counts)
+    void mrforest_count_left_of_some(
+        const uint64_t* words, Py_ssize_t stride, const int32_t* slices, Py_ssize_t n,
+        const uint64_t* masks, Py_ssize_t n_masks, Py_ssize_t n_words, Py_ssize_t room,
+        int32_t* counts)
     void mrforest_score_slices(
         const int32_t* counts, Py_ssize_t room, Py_ssize_t n, const double* totals,
         Py_ssize_t n_classes, double n_points, int32_t* n_left, double* scores)
@@ -32,7 +36,6 @@ cdef int count_in_sheet(Sheets* sheets, int64_t* totals) noexcept nogil:
     cdef const uint64_t* of_class = sheets.memory + sheet.classes
     cdef uint64_t* class_mask = sheets.class_mask
     cdef Py_ssize_t w, k, W = sheet.n_words[STRUCTURE], K = sheets.table.n_columns
-    sheets.has_counts = False
     sheets.n_classes = 0
     for k in range(K):
         for w in range(W):
@@ -45,33 +48,49 @@ cdef int count_in_sheet(Sheets* sheets, int64_t* totals) noexcept nogil:
     return sheets.n_classes > 1
 
 
-cdef void count_slices(Sheets* sheets, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """Points on the left of n slices, and their scores."""
+cdef void count_all_slices(Sheets* sheets) noexcept nogil:
+    """Points on the left of all slices, and their scores."""
     cdef const Sheet* sheet = &sheets.items[sheets.sheet]
-    cdef Py_ssize_t room = sheets.slices.n
+    cdef Py_ssize_t n = sheet.n_slices, room = sheets.slices.n
     mrforest_count_left(
-        sheets.memory + sheet.words[STRUCTURE] + first, sheet.n_slices, n, sheets.class_mask,
-        sheets.n_classes, sheet.n_words[STRUCTURE], room, sheets.counts + first)
+        sheets.memory + sheet.words[STRUCTURE], n, n, sheets.class_mask, sheets.n_classes,
+        sheet.n_words[STRUCTURE], room, sheets.counts)
     mrforest_score_slices(
-        sheets.counts + first, room, n, sheets.totals, sheets.n_classes,
-        <double> sheets.n_points[STRUCTURE], sheets.n_left + first, sheets.scores + first)
+        sheets.counts, room, n, sheets.totals, sheets.n_classes,
+        <double> sheets.n_points[STRUCTURE], sheets.n_left, sheets.scores)
     if sheets.counts_estimation:
         mrforest_count_left(
-            sheets.memory + sheet.words[ESTIMATION] + first, sheet.n_slices, n,
-            sheets.mask[ESTIMATION], 1, sheet.n_words[ESTIMATION], room,
-            sheets.n_estimation_left + first)
+            sheets.memory + sheet.words[ESTIMATION], n, n, sheets.mask[ESTIMATION], 1,
+            sheet.n_words[ESTIMATION], room, sheets.n_estimation_left)
 
 
-cdef void count_all_slices(Sheets* sheets) noexcept nogil:
-    """Count the slices of all features together."""
-    count_slices(sheets, 0, sheets.items[sheets.sheet].n_slices)
-    sheets.has_counts = True
-
-
-cdef inline void count_feature(Sheets* sheets, Py_ssize_t feature) noexcept nogil:
-    cdef const int32_t* start = ints_at(sheets, sheets.items[sheets.sheet].start)
-    if not sheets.has_counts:
-        count_slices(sheets, start[feature], start[feature + 1] - start[feature])
+cdef void count_slices_of(
+    Sheets* sheets, const int32_t* features, Py_ssize_t n_features
+) noexcept nogil:
+    """The same of the slices of some features."""
+    cdef const Sheet* sheet = &sheets.items[sheets.sheet]
+    cdef const int32_t* start = ints_at(sheets, sheet.start)
+    cdef int32_t* listed = sheets.kept
+    cdef Py_ssize_t i, s, n = 0, room = sheets.slices.n
+    for i in range(n_features):
+        for s in range(start[features[i]], start[features[i] + 1]):
+            listed[n] = <int32_t> s
+            n += 1
+    mrforest_count_left_of_some(
+        sheets.memory + sheet.words[STRUCTURE], sheet.n_slices, listed, n, sheets.class_mask,
+        sheets.n_classes, sheet.n_words[STRUCTURE], room, sheets.counts)
+    mrforest_score_slices(
+        sheets.counts, room, n, sheets.totals, sheets.n_classes,
+        <double> sheets.n_points[STRUCTURE], sheets.some_left, sheets.some_scores)
+    for i in range(n):
+        sheets.n_left[listed[i]] = sheets.some_left[i]
+        sheets.scores[listed[i]] = sheets.some_scores[i]
+    if sheets.counts_estimation:
+        mrforest_count_left_of_some(
+            sheets.memory + sheet.words[ESTIMATION], sheet.n_slices, listed, n,
+            sheets.mask[ESTIMATION], 1, sheet.n_words[ESTIMATION], room, sheets.some_left)
+        for i in range(n):
+            sheets.n_estimation_left[listed[i]] = sheets.some_left[i]
 
 
 cdef inline Candidates candidates_of(const Sheets* sheets, Py_ssize_t feature) noexcept nogil:
@@ -109,7 +128,8 @@ cdef inline bint find_next(const Sheets* sheets, Candidates* candidates) noexcep
     return False
 
 
-cdef inline double best_of_counted(const Sheets* sheets, Py_ssize_t feature) noexcept nogil:
+cdef double best_in_sheet(const Sheets* sheets, Py_ssize_t feature) noexcept nogil:
+    """The best score of the candidates of a feature that is counted; -INFINITY: it has none."""
     cdef Candidates candidates = candidates_of(sheets, feature)
     cdef double best = -INFINITY
     cdef Py_ssize_t s
@@ -123,12 +143,6 @@ cdef inline double best_of_counted(const Sheets* sheets, Py_ssize_t feature) noe
     return best
 
 
-cdef double best_in_sheet(Sheets* sheets, Py_ssize_t feature) noexcept nogil:
-    """The best score of the candidates of a sliced feature; -INFINITY: it has none."""
-    count_feature(sheets, feature)
-    return best_of_counted(sheets, feature)
-
-
 cdef Py_ssize_t best_of_all(Sheets* sheets, int32_t* features, double* best) noexcept nogil:
     """The same of all features, which are all sliced: those that have a candidate, and their best
     scores; return how many they are."""
@@ -136,23 +150,21 @@ cdef Py_ssize_t best_of_all(Sheets* sheets, int32_t* features, double* best) noe
     count_all_slices(sheets)
     for f in range(sheets.slices.n_features):
         features[n] = <int32_t> f
-        best[n] = best_of_counted(sheets, f)
+        best[n] = best_in_sheet(sheets, f)
         n += best[n] != -INFINITY
     return n
 
 
 cdef Py_ssize_t cuts_in_sheet(
-    Sheets* sheets,
-    Py_ssize_t feature,     # a sliced one
+    const Sheets* sheets,
+    Py_ssize_t feature,     # one that is counted
     double* scores,         # OUT
     Cut* cuts,              # OUT
 ) noexcept nogil:
     """The candidates of a feature in their order; return how many there are."""
     cdef const int32_t* bin = ints_at(sheets, sheets.items[sheets.sheet].bin)
-    cdef Candidates candidates
+    cdef Candidates candidates = candidates_of(sheets, feature)
     cdef Py_ssize_t n_cuts = 0, s
-    count_feature(sheets, feature)
-    candidates = candidates_of(sheets, feature)
     while find_next(sheets, &candidates):
         s = candidates.slice
         scores[n_cuts] = sheets.scores[s]

@@ -44,6 +44,22 @@ MRFOREST_WIDE static void mrforest_count_left(const uint64_t *words, ptrdiff_t s
     }
 }
 
+/* The same for slices that are listed. */
+MRFOREST_WIDE static void mrforest_count_left_of_some(const uint64_t *words, ptrdiff_t stride,
+                                                      const int32_t *slices, ptrdiff_t n, const uint64_t *masks,
+                                                      ptrdiff_t n_masks, ptrdiff_t n_words, ptrdiff_t room,
+                                                      int32_t *counts) {
+    for (ptrdiff_t k = 0; k < n_masks; k++, masks += n_words, counts += room) {
+        memset(counts, 0, (size_t)n * sizeof(int32_t));
+        for (ptrdiff_t w = 0; w < n_words; w++) {
+            const uint64_t *word = words + w * stride;
+            uint64_t m = masks[w];
+            if (m == 0) continue;
+            for (ptrdiff_t s = 0; s < n; s++) counts[s] += __builtin_popcountll(word[slices[s]] & m);
+        }
+    }
+}
+
 /* Gini scores of n slices, -INFINITY where a side is empty; counts are classes x room. Sums of squares
  * of whole numbers are exact, so scores are what they are elsewhere. */
 MRFOREST_WIDE static void mrforest_score_slices(const int32_t *counts, ptrdiff_t room, ptrdiff_t n,

@@ -23,7 +23,7 @@ from mrforest._core.order cimport free_order, make_order, next_feature, put_back
 from mrforest._core.pool cimport NO_HISTOGRAM, HistogramPool, counting_pays
 from mrforest._core.rule cimport LEAF, Draw, Points, Range, SplitRule
 from mrforest._core.sheet_cuts cimport (
-    best_in_sheet, best_of_all, count_all_slices, cuts_in_sheet,
+    best_in_sheet, best_of_all, count_all_slices, count_slices_of, cuts_in_sheet,
 )
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport GINI, Cut, Entry, Table
@@ -167,6 +167,11 @@ cdef class Splitter:
         cdef Selection chosen
         cdef Py_ssize_t i
         cdef int32_t feature
+        if self.sheets is not NULL:
+            count_slices_of(self.sheets, self.order.features + first, n - first)
+            for i in range(first, n):
+                self.place[i] = NOT_COUNTED
+            return
         chosen.n = 0
         self.slot[0] = 0
         for i in range(first, n):
@@ -177,7 +182,7 @@ cdef class Splitter:
                 self.counted[chosen.n] = feature
                 self.slot[chosen.n + 1] = self.slot[chosen.n] + self.table.n_bins[feature] + 1
                 chosen.n += 1
-        if (node.histogram != NO_HISTOGRAM or chosen.n == 0 or self.sheets is not NULL
+        if (node.histogram != NO_HISTOGRAM or chosen.n == 0
                 or not self.make_room(self.slot[chosen.n], chosen.n * node.n_structure)):
             for i in range(first, n):
                 self.place[i] = NOT_COUNTED
