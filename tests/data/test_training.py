@@ -21,7 +21,7 @@ def make(X, y, sample_weight=None):
 
 def rows_of(training):
     """Codes, class and mass of every point."""
-    _, (target, _, table, _) = training.table.__reduce__()
+    _, (target, _, table, *_) = training.table.__reduce__()
     y, _, mass, *_ = target.__reduce__()[1]
     codes = table["codes"]
     columns = [codes, y[:, None]] + ([] if mass is None else [mass[:, None]])
