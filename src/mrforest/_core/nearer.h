@@ -99,7 +99,7 @@ static inline double mrforest_add_ones(double sum, int64_t n) {
 
 /* Whether sum_p, and then n_p times 1, is at most the same of q. Adding n ones at once and one by one
  * differ by less than n units of the sum's last place; further apart, rounding does not decide. */
-static inline int mrforest_is_less(double sum_p, int64_t n_p, double sum_q, int64_t n_q) {
+static inline int mrforest_is_at_most(double sum_p, int64_t n_p, double sum_q, int64_t n_q) {
     double to_p = sum_p + (double)n_p, to_q = sum_q + (double)n_q;
     double apart = (double)(n_p + n_q + 2) * 0x1p-52 * (to_p + to_q);
     if (to_p + apart < to_q) return 1;
@@ -117,7 +117,7 @@ static MRFOREST_INLINE int mrforest_nearer_of_words(const double *x, const doubl
     double to_p = 0, to_q = 0;
     for (ptrdiff_t f = 0; f < packing.n_plain; f++)
         mrforest_add_feature(x[f], p[f], q[f], is_categorical[f], kind, &to_p, &to_q);
-    return mrforest_is_less(to_p, n_p, to_q, n_q);
+    return mrforest_is_at_most(to_p, n_p, to_q, n_q);
 }
 
 MRFOREST_WIDE static int mrforest_nearer_packed(const double *x, const double *p, const double *q,

@@ -12,7 +12,7 @@ nothing but the draw they are given.
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from mrforest._core.rng cimport Stream
-from mrforest._core.types cimport Table
+from mrforest._core.types cimport Cut, Table
 
 
 cdef enum:
@@ -46,6 +46,25 @@ cdef struct Range:
     bint has_value              # whether missing may be cut off from the rest: only if both
     bint has_missing
     uint8_t* categories         # marks of those that an equality cut may ask for
+
+
+cdef inline bint is_in_range(const Range* range_, const Cut* cut, int32_t missing) noexcept nogil:
+    """Whether a rule looks at a candidate.
+
+    The ends of a range are codes of the node, so "between two codes within" is a question
+    about the cut alone.
+    """
+    if cut.is_equality:
+        return range_.categories[cut.bin]
+    if cut.bin == missing - 1:
+        return range_.has_value and range_.has_missing
+    return range_.lowest <= cut.bin < range_.highest
+
+
+cdef inline bint is_empty(const Range* range_, bint is_categorical) noexcept nogil:
+    """Whether no candidate can be in a range."""
+    return not (range_.is_all or is_categorical or range_.lowest < range_.highest
+                or (range_.has_value and range_.has_missing))
 
 
 cdef class SplitRule:

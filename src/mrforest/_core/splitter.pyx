@@ -21,7 +21,9 @@ from mrforest._core.histogram cimport (
 from mrforest._core.impurity cimport score_tolerance
 from mrforest._core.order cimport free_order, make_order, next_feature, put_back
 from mrforest._core.pool cimport NO_HISTOGRAM, HistogramPool, counting_pays
-from mrforest._core.rule cimport LEAF, Draw, Points, Range, SplitRule
+from mrforest._core.rule cimport (
+    LEAF, Draw, Points, Range, SplitRule, is_empty, is_in_range,
+)
 from mrforest._core.sheet_cuts cimport (
     best_in_sheet, best_of_all, count_all_slices, count_slices_of, cuts_in_sheet,
 )
@@ -36,25 +38,6 @@ cdef extern from "best.h" nogil:
         int64_t* left, int64_t* right)
 
 cdef double NO_CUT = -INFINITY  # instead of a score
-
-
-cdef inline bint is_in_range(const Range* range_, const Cut* cut, int32_t missing) noexcept nogil:
-    """Whether a rule looks at a candidate.
-
-    The ends of a range are codes of the node, so "between two codes within" is a question
-    about the cut alone.
-    """
-    if cut.is_equality:
-        return range_.categories[cut.bin]
-    if cut.bin == missing - 1:
-        return range_.has_value and range_.has_missing
-    return range_.lowest <= cut.bin < range_.highest
-
-
-cdef inline bint is_empty(const Range* range_, bint is_categorical) noexcept nogil:
-    """Whether no candidate can be in a range."""
-    return not (range_.is_all or is_categorical or range_.lowest < range_.highest
-                or (range_.has_value and range_.has_missing))
 
 
 cdef class Splitter:
