@@ -27,12 +27,6 @@ from mrforest._core.splitter cimport NodeView, Split, Splitter
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport EQUALITY, GINI, MISSING_LEFT, Node, Table
 
-cdef enum:
-    # A sheet is made for a node that needs this part of the words. Where few features are looked
-    # at, squeezing all of them pays later.
-    SHRINK = 2
-    SHRINK_OF_FEW = 4
-
 
 cdef class CutGrowth(Growth):
     """A tree that grows by a split rule; a subclass says what its nodes are."""
@@ -258,8 +252,7 @@ cdef class MaskGrowth(CutGrowth):
         self.sheets = new_sheets(
             self.table, &table.slices, self.structure.shape[0], self.estimation.shape[0],
             2 if self.is_honest else 1, self.needs_rows,
-            limits.min_leaf if limits.has_floor else 0,
-            SHRINK if rule.looks_at_all else SHRINK_OF_FEW)
+            limits.min_leaf if limits.has_floor else 0)
         if self.sheets is NULL:
             raise MemoryError("no memory to grow a tree")
         self.splitter.sheets = self.sheets

@@ -54,7 +54,6 @@ cdef struct Sheets:
     bint keeps_rows[2]
     int64_t floor               # estimation points that each side of a cut keeps; 0: none
     bint counts_estimation      # for it; structure points are counted anyway
-    Py_ssize_t shrink           # a sheet is made for a node that needs 1 / shrink of the words
     uint64_t* memory
     Py_ssize_t top, room        # in words
     Sheet* items
@@ -84,7 +83,7 @@ cdef struct Sheets:
 
 cdef Sheets* new_sheets(
     const Table* table, const Slices* slices, Py_ssize_t n_structure, Py_ssize_t n_estimation,
-    int n_kinds, bint keeps_structure, int64_t floor, Py_ssize_t shrink) noexcept nogil
+    int n_kinds, bint keeps_structure, int64_t floor) noexcept nogil
 cdef void free_sheets(Sheets* sheets) noexcept nogil
 cdef int make_first_sheet(
     Sheets* sheets, const int32_t* structure, Py_ssize_t n_structure, const int32_t* estimation,

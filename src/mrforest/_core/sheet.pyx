@@ -34,7 +34,7 @@ cdef inline Py_ssize_t words_for(Py_ssize_t n_bits) noexcept nogil:
 
 cdef Sheets* new_sheets(
     const Table* table, const Slices* slices, Py_ssize_t n_structure, Py_ssize_t n_estimation,
-    int n_kinds, bint keeps_structure, int64_t floor, Py_ssize_t shrink
+    int n_kinds, bint keeps_structure, int64_t floor
 ) noexcept nogil:
     """Room for the sheets of a tree; NULL: no memory."""
     cdef Py_ssize_t K = table.n_columns, S = slices.n + 1
@@ -49,7 +49,6 @@ cdef Sheets* new_sheets(
     sheets.n_kinds = n_kinds
     sheets.floor = floor
     sheets.counts_estimation = floor > 0 and n_kinds == 2
-    sheets.shrink = shrink
     for kind in range(2):
         sheets.mask[kind] = <uint64_t*> malloc(W * sizeof(uint64_t))
         sheets.left[kind] = <uint64_t*> malloc(W * sizeof(uint64_t))
@@ -330,7 +329,7 @@ cdef int enter_sheet(
         mask += W
         n_old += W
         n_new += words_for(sheets.n_points[kind])
-    return make_sheet(sheets) if n_old >= WORTH and n_new * sheets.shrink <= n_old else 0
+    return make_sheet(sheets) if n_old >= WORTH and 2 * n_new <= n_old else 0
 
 
 # ---- parting -----------------------------------------------------------------------------
