@@ -161,18 +161,20 @@ static double mrforest_best_of_counts(const int32_t *left, ptrdiff_t n_cuts, ptr
 
 /* ---- bins --------------------------------------------------------------------------------------- */
 
-/* Bins of two classes, bins x classes. -INFINITY: fewer than two bins have points. */
-MRFOREST_WIDE static double mrforest_best_of_two_in_bins(const int32_t *counts, ptrdiff_t n_bins, double n,
-                                                         double ones) {
+/* Counts are classes x bins, the bins of the next class `stride` cells after those of a class. */
+
+/* Two classes. -INFINITY: fewer than two bins have points. */
+MRFOREST_WIDE static double mrforest_best_of_two_in_bins(const int32_t *counts, ptrdiff_t n_bins, ptrdiff_t stride,
+                                                         double n, double ones) {
     enum { PART = 256, LANES = 8 };
     int32_t left[PART], x[PART], of_left = 0, of_ones = 0;
     double gain[PART], highest[LANES], largest = 0, best = -INFINITY;
     for (ptrdiff_t first = 0; first < n_bins; first += PART) {
         ptrdiff_t m = n_bins - first < PART ? n_bins - first : PART, padded = (m + LANES - 1) / LANES * LANES;
-        const int32_t *bin = counts + 2 * first;
+        const int32_t *zeros = counts + first, *others = zeros + stride;
         for (ptrdiff_t i = 0; i < m; i++) {
-            of_left += bin[2 * i] + bin[2 * i + 1];
-            of_ones += bin[2 * i + 1];
+            of_left += zeros[i] + others[i];
+            of_ones += others[i];
             left[i] = of_left;
             x[i] = of_ones;
         }
@@ -200,8 +202,9 @@ MRFOREST_WIDE static double mrforest_best_of_two_in_bins(const int32_t *counts, 
 }
 
 /* The same of any number of classes; left and right have room for them. */
-static double mrforest_best_of_many_in_bins(const int32_t *counts, ptrdiff_t n_bins, ptrdiff_t n_classes,
-                                            const int64_t *totals, int64_t *left, int64_t *right) {
+static double mrforest_best_of_many_in_bins(const int32_t *counts, ptrdiff_t n_bins, ptrdiff_t stride,
+                                            ptrdiff_t n_classes, const int64_t *totals, int64_t *left,
+                                            int64_t *right) {
     int64_t of_left = 0, of_right = 0, n_left = 0, n_right = 0;
     double best = -INFINITY;
     for (ptrdiff_t k = 0; k < n_classes; k++) {
@@ -210,10 +213,10 @@ static double mrforest_best_of_many_in_bins(const int32_t *counts, ptrdiff_t n_b
         n_right += totals[k];
         of_right += totals[k] * totals[k];
     }
-    for (ptrdiff_t b = 0; b < n_bins && n_right > 0; b++, counts += n_classes) {
+    for (ptrdiff_t b = 0; b < n_bins && n_right > 0; b++) {
         int64_t n = 0;
         for (ptrdiff_t k = 0; k < n_classes; k++) {
-            int64_t count = counts[k], l = left[k], r = right[k];
+            int64_t count = counts[k * stride + b], l = left[k], r = right[k];
             n += count;
             of_left += count * (2 * l + count);
             of_right -= count * (2 * r - count);

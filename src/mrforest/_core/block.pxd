@@ -5,9 +5,18 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from mrforest._core.types cimport Cut, Entry, Table
 
+cdef extern from "lists.h" nogil:
+    ctypedef struct BlockNode "mrforest_node":
+        Py_ssize_t n
+        Py_ssize_t n_classes
+        Py_ssize_t n_present
+        int32_t* present
+        int32_t* totals
+
 cdef enum:
     BLOCK_POINTS = 256          # at most; their numbers and classes fit a byte each
     BLOCK_WORDS = BLOCK_POINTS >> 6  # of 64 bits each
+    BEYOND = 32                 # items that are read, but not used, after the last list
     FEW = 8                     # codes of a feature that is sliced, and classes, at most
     NOT_IN_BLOCK = -1
 
@@ -35,20 +44,17 @@ cdef struct Block:
     uint8_t* is_plain           # no point has it missing, and it is numeric or sliced
     int32_t* n_slices           # 0: it has a list
     Py_ssize_t* place           # of its list in `items`, or of its slices
-    uint32_t points[BLOCK_POINTS]   # class (8 bits) | number (8)
+    uint32_t points[BLOCK_POINTS + BEYOND]  # class (8 bits) | number (8)
     uint32_t* items             # code (16 bits) | class (8) | number (8)
     uint64_t* slices
     int32_t* open               # levels x features
     Py_ssize_t n_open[BLOCK_POINTS + 1]
 
     # Of the node that is looked at
-    int32_t totals[BLOCK_POINTS]    # points of each class
+    BlockNode node
     uint64_t classes[FEW * BLOCK_WORDS]     # the points of each as a mask, if features are sliced
     int32_t counts[FEW * FEW]       # of a sliced feature, cuts x classes: points on the left
-    bint has_two                    # classes
-    uint32_t one                    # of them
-    float weight[BLOCK_POINTS]      # of each cut, if there are two classes; else of its left side
-    float right_weight[BLOCK_POINTS]
+    double* best                    # of each open feature, if it is plain: the score of its best cut
 
     # Work space
     Py_ssize_t room             # for features
@@ -59,7 +65,9 @@ cdef struct Block:
     uint32_t scratch[BLOCK_POINTS]
     uint8_t is_left[BLOCK_POINTS]
     double inverse[BLOCK_POINTS + 1]
-    int32_t left[BLOCK_POINTS]
+    int32_t* listed             # features that have lists ...
+    int32_t* where              # ... their places among the open ones ...
+    double* best_listed         # ... and the best score of each
 
 
 cdef Block* new_block(const Table* table) noexcept nogil
@@ -69,8 +77,7 @@ cdef int make_block(
 ) noexcept nogil
 cdef int enter_node(
     Block* block, Py_ssize_t first, Py_ssize_t n, int level, int64_t* totals) noexcept nogil
-cdef double best_in_block(
-    Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+cdef void find_best(Block* block, Py_ssize_t first, int level) noexcept nogil
 cdef Py_ssize_t block_entries(
     const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
     Entry* entries) noexcept nogil

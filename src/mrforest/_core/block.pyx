@@ -8,14 +8,14 @@ from libc.string cimport memcpy, memset
 
 from mrforest._core.types cimport Cut, Entry, Table, at, code_t
 
-cdef extern from "best.h" nogil:
-    double mrforest_best_of_two(
-        const uint32_t* items, Py_ssize_t n, uint32_t one, int32_t ones, const float* weight)
-    void mrforest_weights_of_cuts(Py_ssize_t n, float* weight)
-    double mrforest_best_of_many(
-        const uint32_t* items, Py_ssize_t n, Py_ssize_t n_classes, const int32_t* totals,
-        const float* left_weight, const float* right_weight, int32_t* left)
-    void mrforest_weights_of_sides(Py_ssize_t n, float* left_weight, float* right_weight)
+cdef extern from "lists.h" nogil:
+    void mrforest_weigh_cuts(BlockNode* node)
+    void mrforest_best_in_lists(
+        const uint32_t* items, const Py_ssize_t* place, const int32_t* number, Py_ssize_t n_lists,
+        const BlockNode* node, double* best)
+    void mrforest_part_lists(
+        uint32_t* items, const Py_ssize_t* place, const int32_t* number, Py_ssize_t n_lists,
+        Py_ssize_t n, const uint8_t* is_left)
     void mrforest_count_slices(
         const uint64_t* slices, Py_ssize_t n_cuts, const uint64_t* classes, Py_ssize_t n_classes,
         Py_ssize_t n_words, int32_t* left)
@@ -59,6 +59,10 @@ cdef void free_features(Block* block) noexcept nogil:
     free(block.items)
     free(block.slices)
     free(block.open)
+    free(block.best)
+    free(block.listed)
+    free(block.where)
+    free(block.best_listed)
 
 
 cdef void free_block(Block* block) noexcept nogil:
@@ -81,11 +85,17 @@ cdef int make_room(Block* block) noexcept nogil:
     block.is_plain = <uint8_t*> malloc(F)
     block.n_slices = <int32_t*> malloc(F * sizeof(int32_t))
     block.place = <Py_ssize_t*> malloc(F * sizeof(Py_ssize_t))
-    block.items = <uint32_t*> malloc(F * BLOCK_POINTS * sizeof(uint32_t))
+    block.items = <uint32_t*> malloc((F * BLOCK_POINTS + BEYOND) * sizeof(uint32_t))
     block.slices = <uint64_t*> malloc(F * FEW * BLOCK_WORDS * sizeof(uint64_t))
     block.open = <int32_t*> malloc(F * (BLOCK_POINTS + 1) * sizeof(int32_t))
+    block.best = <double*> malloc(F * sizeof(double))
+    block.listed = <int32_t*> malloc(F * sizeof(int32_t))
+    block.where = <int32_t*> malloc(F * sizeof(int32_t))
+    block.best_listed = <double*> malloc(F * sizeof(double))
     if (block.is_plain is NULL or block.n_slices is NULL or block.place is NULL
-            or block.items is NULL or block.slices is NULL or block.open is NULL):
+            or block.items is NULL or block.slices is NULL or block.open is NULL
+            or block.best is NULL or block.listed is NULL or block.where is NULL
+            or block.best_listed is NULL):
         block.room = 0
         return OUT_OF_MEMORY
     return 0
@@ -258,26 +268,24 @@ cdef int enter_node(
 ) noexcept nogil:
     """Count the points of each class; return 0 if there is one class only."""
     cdef const uint32_t* points = block.points + (first - block.first)
+    cdef BlockNode* node = &block.node
     cdef Py_ssize_t i, k, W = block.n_words
     cdef uint32_t number
-    cdef int n_present = 0
     block.n_open[level + 1] = 0
-    memset(block.totals, 0, block.n_classes * sizeof(int32_t))
+    node.n = n
+    node.n_classes = block.n_classes
+    node.n_present = 0
+    memset(node.totals, 0, block.n_classes * sizeof(int32_t))
     for i in range(n):
-        block.totals[points[i] >> 8] += 1
+        node.totals[points[i] >> 8] += 1
     memset(totals, 0, block.n_table_columns * sizeof(int64_t))
     for k in range(block.n_classes):
-        totals[block.column[k]] = block.totals[k]
-        if block.totals[k] > 0:
-            block.one = <uint32_t> k
-            n_present += 1
-    if n_present < 2:
+        totals[block.column[k]] = node.totals[k]
+        node.present[node.n_present] = <int32_t> k
+        node.n_present += node.totals[k] > 0
+    if node.n_present < 2:
         return 0
-    block.has_two = n_present == 2
-    if block.has_two:
-        mrforest_weights_of_cuts(n, block.weight)
-    else:
-        mrforest_weights_of_sides(n, block.weight, block.right_weight)
+    mrforest_weigh_cuts(node)
     if block.n_classes <= FEW:
         memset(block.classes, 0, block.n_classes * W * sizeof(uint64_t))
         for i in range(n):
@@ -298,24 +306,27 @@ cdef inline void count_slices(Block* block, Py_ssize_t number) noexcept nogil:
         block.n_classes, block.n_words, block.counts)
 
 
-cdef double best_in_block(
-    Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n
-) noexcept nogil:
-    """The best score of the cuts of a plain feature; -INFINITY: it has none."""
-    cdef const uint32_t* items
-    if block.n_slices[number] > 0:
-        count_slices(block, number)
-        return mrforest_best_of_counts(
-            block.counts, block.n_slices[number], block.n_classes, n, block.totals,
-            block.inverse)
-    items = list_of(block, number, first)
-    if items[0] >> 16 == items[n - 1] >> 16:
-        return -INFINITY
-    if block.has_two:
-        return mrforest_best_of_two(
-            items, n, block.one, block.totals[block.one], block.weight)
-    return mrforest_best_of_many(
-        items, n, block.n_classes, block.totals, block.weight, block.right_weight, block.left)
+cdef void find_best(Block* block, Py_ssize_t first, int level) noexcept nogil:
+    """The best score of the cuts of each open feature, if it is plain; -INFINITY: it has none."""
+    cdef const int32_t* open = block.open + level * block.n_features
+    cdef Py_ssize_t i, n_listed = 0
+    cdef int32_t number
+    for i in range(block.n_open[level]):
+        number = open[i]
+        if block.n_slices[number] > 0:
+            count_slices(block, number)
+            block.best[i] = mrforest_best_of_counts(
+                block.counts, block.n_slices[number], block.n_classes, block.node.n,
+                block.node.totals, block.inverse)
+        elif block.is_plain[number]:
+            block.listed[n_listed] = number
+            block.where[n_listed] = <int32_t> i
+            n_listed += 1
+    mrforest_best_in_lists(
+        block.items + (first - block.first), block.place, block.listed, n_listed, &block.node,
+        block.best_listed)
+    for i in range(n_listed):
+        block.best[block.where[i]] = block.best_listed[i]
 
 
 cdef Py_ssize_t block_entries(
@@ -344,7 +355,7 @@ cdef Py_ssize_t sliced_entries(
     count_slices(block, number)
     for b in range(table.n_bins[block.feature[number]]):
         for k in range(C):
-            count = block.counts[b * C + k] if b < block.n_slices[number] else block.totals[k]
+            count = block.counts[b * C + k] if b < block.n_slices[number] else block.node.totals[k]
             if b > 0 and not is_categorical:
                 count -= block.counts[(b - 1) * C + k]
             entries[n_entries].bin = <int32_t> b
@@ -356,45 +367,33 @@ cdef Py_ssize_t sliced_entries(
 
 # ---- parting -----------------------------------------------------------------------------
 
-cdef void tell_sides(
+cdef Py_ssize_t tell_sides(
     const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
     const Cut* cut
 ) noexcept nogil:
-    """Which points of a node go left."""
+    """Which points of a node go left; return how many."""
     cdef const uint32_t* points = block.points + (first - block.first)
     cdef const uint64_t* slice
     cdef const uint32_t* items
     cdef uint32_t point
     cdef int32_t code, missing = table.n_bins[block.feature[number]]
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, n_left = 0
     cdef bint is_left
     if block.n_slices[number] > 0:
         slice = block.slices + block.place[number] + cut.bin * block.n_words
         for i in range(n):
             point = points[i] & 255
-            block.is_left[point] = slice[point >> 6] >> (point & 63) & 1
-        return
+            is_left = slice[point >> 6] >> (point & 63) & 1
+            block.is_left[point] = is_left
+            n_left += is_left
+        return n_left
     items = list_of(block, number, first)
     for i in range(n):
         code = <int32_t> (items[i] >> 16)
         is_left = code == cut.bin if cut.is_equality else code <= cut.bin
-        block.is_left[items[i] & 255] = cut.missing_left if code == missing else is_left
-
-
-cdef Py_ssize_t part_list(Block* block, uint32_t* items, Py_ssize_t n) noexcept nogil:
-    """Left ones first, else in their order; return how many they are. See partition.pyx."""
-    cdef uint32_t* right = block.scratch
-    cdef Py_ssize_t i, n_left = 0, n_right = 0
-    cdef uint32_t item
-    cdef bint is_left
-    for i in range(n):
-        item = items[i]
-        is_left = block.is_left[item & 255]
-        items[n_left] = item
-        right[n_right] = item
+        is_left = cut.missing_left if code == missing else is_left
+        block.is_left[items[i] & 255] = is_left
         n_left += is_left
-        n_right += not is_left
-    memcpy(items + n_left, right, n_right * sizeof(uint32_t))
     return n_left
 
 
@@ -404,9 +403,14 @@ cdef Py_ssize_t part_block(
 ) noexcept nogil:
     """Part the open lists of a node by a cut of one of its features; return how many go left."""
     cdef const int32_t* open = block.open + (level + 1) * block.n_features
-    cdef Py_ssize_t j
-    tell_sides(table, block, number, first, n, cut)
+    cdef Py_ssize_t n_left = tell_sides(table, block, number, first, n, cut), j, n_listed = 0
+    cdef Py_ssize_t at_once = 0
+    cdef int32_t the_points = 0
     for j in range(block.n_open[level + 1]):
-        if block.n_slices[open[j]] == 0:
-            part_list(block, list_of(block, open[j], first), n)
-    return part_list(block, block.points + (first - block.first), n)
+        block.listed[n_listed] = open[j]
+        n_listed += block.n_slices[open[j]] == 0
+    mrforest_part_lists(
+        block.items + (first - block.first), block.place, block.listed, n_listed, n, block.is_left)
+    mrforest_part_lists(
+        block.points + (first - block.first), &at_once, &the_points, 1, n, block.is_left)
+    return n_left

@@ -24,7 +24,7 @@ cdef inline bint has_small_cells(const Table* table) noexcept nogil:
     return table.mass is NULL and table.moment is NULL
 
 
-# counts: (bins of the first feature, bins of the second, ...) x column
+# counts: for each feature, columns x bins. Those of a feature begin at its slot, times columns.
 cdef void count_columns(
     const Table* table, const int32_t* rows, Py_ssize_t n, Selection chosen,
     const int64_t* what, const int64_t* mass, void* counts) noexcept nogil

@@ -17,33 +17,39 @@ cdef void count_rows_of(
     count_t* counts
 ) noexcept nogil:
     """One pass over the rows, each of which lies in a few cache lines."""
-    cdef Py_ssize_t n_columns = table.n_columns, i, j, row
+    cdef Py_ssize_t n_columns = table.n_columns, i, j, row, column
     cdef Py_ssize_t size = chosen.slot[chosen.n] * n_columns
     cdef const int64_t* slot = chosen.slot
     cdef const int32_t* features = chosen.features
+    cdef const int32_t* start
     cdef const code_t* code
-    cdef count_t* cell
-    cdef count_t count, moment
+    cdef count_t count, moment = 0
+    cdef bint has_moment = count_t is int64_t and table.moment is not NULL
     for i in range(n):
         row = at(rows[i], table.n_rows)
         code = codes + row * table.n_features
+        column = 0 if has_moment else table.y[row]
         count = <count_t> mass_of(table, row)
-        if count_t is int64_t:
-            if table.moment is not NULL:
-                moment = moment_of(table, row)
-                for j in range(chosen.n):
-                    cell = counts + 2 * at(
-                        slot[j] + code[j if features is NULL else features[j]], size)
-                    cell[0] += count
-                    cell[1] += moment
-                continue
-        cell = counts + table.y[row]
         if features is NULL:
+            start = table.start + column * table.n_features
             for j in range(chosen.n):
-                cell[at((slot[j] + code[j]) * n_columns, size)] += count
+                counts[at(start[j] + code[j], size)] += count
         else:
             for j in range(chosen.n):
-                cell[at((slot[j] + code[features[j]]) * n_columns, size)] += count
+                counts[at(cell_of(slot + j, n_columns, column, code[features[j]]), size)] += count
+        if has_moment:
+            moment = <count_t> moment_of(table, row)
+            for j in range(chosen.n):
+                counts[at(cell_of(
+                    slot + j, 2, 1, code[j if features is NULL else features[j]]
+                ), size)] += moment
+
+
+cdef inline Py_ssize_t cell_of(
+    const int64_t* slot, Py_ssize_t n_columns, Py_ssize_t column, Py_ssize_t code
+) noexcept nogil:
+    """The cell of one column of a code; slot points to that of its feature."""
+    return slot[0] * n_columns + column * (slot[1] - slot[0]) + code
 
 
 # What the counting of columns is told of the rows: their numbers, and of each its class and mass,
@@ -56,18 +62,18 @@ cdef struct Counted:
 
 
 cdef void count_one_of(
-    const Table* table, const code_t* codes, Counted points, int64_t slot, Py_ssize_t size,
+    const Table* table, const code_t* codes, Counted points, const int64_t* slot, Py_ssize_t size,
     count_t* counts
 ) noexcept nogil:
     """One pass over the codes of one feature, which lie in one column."""
-    cdef Py_ssize_t i, first
+    cdef Py_ssize_t i, first = slot[0] * table.n_columns, width = slot[1] - slot[0], cell
     for i in range(points.n):
-        first = (slot + codes[at(points.rows[i], table.n_rows)]) * table.n_columns
+        cell = first + codes[at(points.rows[i], table.n_rows)]
         if table.moment is NULL:
-            counts[at(first + points.what[i], size)] += <count_t> points.mass[i]
+            counts[at(cell + points.what[i] * width, size)] += <count_t> points.mass[i]
         else:
-            counts[at(first, size)] += <count_t> points.mass[i]
-            counts[at(first + 1, size)] += <count_t> points.what[i]
+            counts[at(cell, size)] += <count_t> points.mass[i]
+            counts[at(cell + width, size)] += <count_t> points.what[i]
 
 
 cdef void count_two_of(
@@ -80,14 +86,13 @@ cdef void count_two_of(
     first is written; the cells of other features do not.
     """
     cdef Py_ssize_t i, row, column, n_columns = table.n_columns
-    cdef int64_t slot0 = slot[0], slot1 = slot[1]
     cdef count_t count
     for i in range(points.n):
         row = at(points.rows[i], table.n_rows)
         column = points.what[i]
         count = <count_t> points.mass[i]
-        counts[at((slot0 + codes0[row]) * n_columns + column, size)] += count
-        counts[at((slot1 + codes1[row]) * n_columns + column, size)] += count
+        counts[at(cell_of(slot, n_columns, column, codes0[row]), size)] += count
+        counts[at(cell_of(slot + 1, n_columns, column, codes1[row]), size)] += count
 
 
 cdef void count_four_of(
@@ -96,16 +101,15 @@ cdef void count_four_of(
 ) noexcept nogil:
     """The classes of four."""
     cdef Py_ssize_t i, row, column, n_columns = table.n_columns
-    cdef int64_t slot0 = slot[0], slot1 = slot[1], slot2 = slot[2], slot3 = slot[3]
     cdef count_t count
     for i in range(points.n):
         row = at(points.rows[i], table.n_rows)
         column = points.what[i]
         count = <count_t> points.mass[i]
-        counts[at((slot0 + codes0[row]) * n_columns + column, size)] += count
-        counts[at((slot1 + codes1[row]) * n_columns + column, size)] += count
-        counts[at((slot2 + codes2[row]) * n_columns + column, size)] += count
-        counts[at((slot3 + codes3[row]) * n_columns + column, size)] += count
+        counts[at(cell_of(slot, n_columns, column, codes0[row]), size)] += count
+        counts[at(cell_of(slot + 1, n_columns, column, codes1[row]), size)] += count
+        counts[at(cell_of(slot + 2, n_columns, column, codes2[row]), size)] += count
+        counts[at(cell_of(slot + 3, n_columns, column, codes3[row]), size)] += count
 
 
 cdef void count_by_column_of(
@@ -127,7 +131,7 @@ cdef void count_by_column_of(
                 chosen.slot + j, size, counts)
             j += 2
     for j in range(j, chosen.n):
-        count_one_of(table, codes + f[j] * n_rows, points, chosen.slot[j], size, counts)
+        count_one_of(table, codes + f[j] * n_rows, points, chosen.slot + j, size, counts)
 
 
 cdef void count_all_of(
@@ -238,8 +242,8 @@ cdef Py_ssize_t occupied(
             # Write first, keep if there is something: no branch to mispredict.
             entries[n].bin = <int32_t> b
             entries[n].column = <int32_t> k
-            entries[n].count = counts[b * n_columns + k]
-            n += counts[b * n_columns + k] != 0
+            entries[n].count = counts[k * n_bins + b]
+            n += counts[k * n_bins + b] != 0
     return n
 
 

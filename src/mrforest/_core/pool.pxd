@@ -19,7 +19,7 @@ cdef inline bint counting_pays(Py_ssize_t n_cells, Py_ssize_t n_codes) noexcept 
 
 
 cdef struct Histogram:
-    void* columns       # structure points: bin x column, see histogram.pxd
+    void* columns       # structure points, see histogram.pxd
     int32_t* points     # estimation points: bin; only if the owner asks for them
     bint in_use
 

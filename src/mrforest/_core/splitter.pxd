@@ -71,6 +71,7 @@ cdef class Splitter:
     cdef Cut* cuts
     cdef double* work
     cdef Sides sides
+    cdef int32_t* bins_work
     cdef uint8_t* marks
     cdef uint8_t* categories
     cdef Order order                    # of the features; natural between nodes
@@ -116,6 +117,9 @@ cdef class Splitter:
     cdef void set_table(self, const Table* table) noexcept nogil
     cdef const int32_t* bins_of(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
+    cdef bint note(
+        self, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_able, double best
+    ) noexcept nogil
     cdef double best_of_cuts(self, Py_ssize_t n_cuts) noexcept nogil
     cdef bint is_plain_in(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil

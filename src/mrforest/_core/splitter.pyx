@@ -10,7 +10,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from mrforest._core.block cimport (
-    NOT_IN_BLOCK, Block, best_in_block, block_entries, free_block, new_block,
+    NOT_IN_BLOCK, Block, block_entries, find_best, free_block, new_block,
 )
 from mrforest._core.candidates cimport Feature, score_cuts
 from mrforest._core.growth cimport BAD_CHOICE
@@ -30,12 +30,10 @@ from mrforest._core.sheet_cuts cimport (
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport GINI, Cut, Entry, Table
 
-cdef extern from "best.h" nogil:
-    double mrforest_best_of_two_in_bins(
-        const int32_t* counts, Py_ssize_t n_bins, double n, double ones)
-    double mrforest_best_of_many_in_bins(
-        const int32_t* counts, Py_ssize_t n_bins, Py_ssize_t n_classes, const int64_t* totals,
-        int64_t* left, int64_t* right)
+cdef extern from "lists.h" nogil:
+    double mrforest_best_in_bins(
+        const int32_t* counts, Py_ssize_t n_bins, Py_ssize_t stride, Py_ssize_t n_classes,
+        const int64_t* totals, int32_t* work, int64_t* left, int64_t* right)
 
 cdef double NO_CUT = -INFINITY  # instead of a score
 
@@ -78,6 +76,7 @@ cdef class Splitter:
         self.work = <double*> malloc(max(n_cuts, n_features) * sizeof(double))
         self.sides.left = <int64_t*> malloc(n_columns * sizeof(int64_t))
         self.sides.right = <int64_t*> malloc(n_columns * sizeof(int64_t))
+        self.bins_work = <int32_t*> malloc(257 * n_columns * sizeof(int32_t))
         self.marks = <uint8_t*> malloc(n_structure + 1)
         self.categories = <uint8_t*> malloc(n_categories)
         self.able = <Able*> malloc(n_features * sizeof(Able))
@@ -90,7 +89,7 @@ cdef class Splitter:
         if (self.entries is NULL or self.points is NULL or self.keys is NULL
                 or self.more_keys is NULL or self.scores is NULL or self.cuts is NULL
                 or self.work is NULL or self.sides.left is NULL or self.sides.right is NULL
-                or self.marks is NULL or self.categories is NULL or self.able is NULL
+                or self.bins_work is NULL or self.marks is NULL or self.categories is NULL or self.able is NULL
                 or self.columns_able is NULL or self.best is NULL or self.no_cut is NULL
                 or self.counted is NULL or self.place is NULL or self.slot is NULL
                 or not make_order(&self.order, n_features)):
@@ -109,6 +108,7 @@ cdef class Splitter:
         free(self.work)
         free(self.sides.left)
         free(self.sides.right)
+        free(self.bins_work)
         free(self.marks)
         free(self.categories)
         free_order(&self.order)
@@ -298,18 +298,22 @@ cdef class Splitter:
         cdef double best
         if self.is_sliced(feature):
             best = best_in_sheet(self.sheets, feature)
-        elif self.is_plain_in(node, feature, place):
+        elif node.level == NOT_IN_BLOCK and self.is_plain_in(node, feature, place):
             best = self.best_alone(node, feature, place)
         else:
             if self.rule.restricts:
                 self.able[n_able].before = draw[0]
             best = self.best_of_cuts(self.score_feature(node, feature, place, draw))
-        if best == NO_CUT:
-            return False
+        return self.note(feature, place, n_able, best)
+
+    cdef inline bint note(
+        self, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_able, double best
+    ) noexcept nogil:
+        """Write a feature to `able` and `best`, unless it has no cut."""
         self.best[n_able] = best
         self.columns_able[n_able] = <int32_t> feature
         self.able[n_able].place = place
-        return True
+        return best != NO_CUT
 
     cdef double best_of_cuts(self, Py_ssize_t n_cuts) noexcept nogil:
         cdef Py_ssize_t i
@@ -349,7 +353,7 @@ cdef class Splitter:
     cdef inline const int32_t* bins_of(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
     ) noexcept nogil:
-        """Class counts of a feature, bins x classes; NULL: it is not counted."""
+        """Class counts of a feature, classes x bins; NULL: it is not counted."""
         if place != NOT_COUNTED:
             return <const int32_t*> self.columns + self.slot[place] * self.table.n_columns
         if node.histogram == NO_HISTOGRAM:
@@ -361,17 +365,15 @@ cdef class Splitter:
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
     ) noexcept nogil:
         """Whether there is a kernel for a feature of a node."""
-        cdef Py_ssize_t k
+        cdef Py_ssize_t k, missing = self.table.n_bins[feature]
         cdef const int32_t* bins
-        if node.level != NOT_IN_BLOCK:
-            return self.block.is_plain[place]
         if not self.is_plain or self.table.is_categorical[feature]:
             return False
         bins = self.bins_of(node, feature, place)
         if bins is NULL:
             return False
         for k in range(self.table.n_columns):
-            if bins[self.table.n_bins[feature] * self.table.n_columns + k] != 0:
+            if bins[k * (missing + 1) + missing] != 0:
                 return False
         return True
 
@@ -379,21 +381,13 @@ cdef class Splitter:
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
     ) noexcept nogil:
         """The best score of the cuts of such a feature, or NO_CUT."""
-        cdef const int32_t* bins
         cdef Py_ssize_t n_bins = self.table.n_bins[feature]
         cdef double best
-        if node.level != NOT_IN_BLOCK:
-            return best_in_block(self.block, place, node.first, node.n_structure)
         if self.has_no_cut(node, feature):
             return NO_CUT
-        bins = self.bins_of(node, feature, place)
-        if self.table.n_columns == 2:
-            best = mrforest_best_of_two_in_bins(
-                bins, n_bins, <double> (node.totals[0] + node.totals[1]), <double> node.totals[1])
-        else:
-            best = mrforest_best_of_many_in_bins(
-                bins, n_bins, self.table.n_columns, node.totals, self.sides.left,
-                self.sides.right)
+        best = mrforest_best_in_bins(
+            self.bins_of(node, feature, place), n_bins, n_bins + 1, self.table.n_columns,
+            node.totals, self.bins_work, self.sides.left, self.sides.right)
         if best == NO_CUT:
             self.set_no_cut(node, feature)
         return best
@@ -420,10 +414,15 @@ cdef class Splitter:
         cdef const int32_t* above = block.open + node.level * block.n_features
         cdef int32_t* open = block.open + (node.level + 1) * block.n_features
         cdef Py_ssize_t i, n_able = 0
+        cdef int32_t number
         self.rule.count_features(self.table.n_features, draw)
+        find_best(block, node.first, node.level)
         for i in range(block.n_open[node.level]):
-            open[n_able] = above[i]
-            n_able += self.look_at(node, block.feature[above[i]], above[i], n_able, draw)
+            number = open[n_able] = above[i]
+            if block.is_plain[number]:
+                n_able += self.note(block.feature[number], number, n_able, block.best[i])
+            else:
+                n_able += self.look_at(node, block.feature[number], number, n_able, draw)
         block.n_open[node.level + 1] = n_able
         return n_able
 

@@ -33,6 +33,7 @@ cdef class TrainingTable:
     cdef const int32_t[::1] n_bins
     cdef const uint8_t[::1] is_categorical
     cdef const int64_t[::1] slot
+    cdef const int32_t[:, ::1] start
     cdef const double[::1] cuts         # thresholds of all features ...
     cdef const int64_t[::1] cuts_start  # ... and where each feature's begin
     cdef object arguments               # for pickling

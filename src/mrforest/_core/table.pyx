@@ -6,6 +6,7 @@ import numpy as np
 from mrforest._core.impurity import xlogx_table
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
+from mrforest._core.pool cimport LARGEST_HISTOGRAM
 from mrforest._core.types cimport ENTROPY, GINI, VARIANCE, Table, code_t
 
 # Larger arguments of x log x are rare and computed when they occur.
@@ -132,6 +133,12 @@ cdef class TrainingTable:
         self.cuts_start = cuts_start
         self.view.n_bins = &self.n_bins[0]
         self.view.slot = &self.slot[0]
+        widths = n_bins.astype(np.int64) + 1
+        if self.target.n_columns * widths.sum() <= LARGEST_HISTOGRAM:
+            self.start = (
+                np.asarray(self.slot)[:-1] * self.target.n_columns
+                + np.arange(self.target.n_columns)[:, None] * widths).astype(np.int32)
+            self.view.start = &self.start[0, 0]
         self.view.wide = codes.dtype == np.uint16
         if self.view.wide:
             self.wide = codes

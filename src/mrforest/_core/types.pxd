@@ -38,6 +38,7 @@ cdef struct Table:
     const int32_t* n_bins           # per feature; the missing code is n_bins, one past the values
     const uint8_t* is_categorical   # per feature
     const int64_t* slot             # per feature: its first bin in a histogram; [n_features]: total
+    const int32_t* start            # columns x features: first cell in a histogram; or NULL
     const int32_t* y                # class of each row; in regression the rank of its target
     const int64_t* mass             # of each row, from real sample weights; NULL: every row is 1
     const int64_t* moment           # of each row: target, times mass, in fixed point; or NULL

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * MRFOREST_WIDE: compile a function twice where that can be, once for wider registers. Both do the same
- * operations one by one, so their results are the same to the bit. */
+ * operations one by one, so their results are the same to the bit.
+ *
+ * MRFOREST_512: a function written for registers of 512 bits, to be called where mrforest_has_512. Each
+ * has a plain twin, which the checked build runs. */
 #ifndef MRFOREST_WIDE_H
 #define MRFOREST_WIDE_H
 
@@ -12,6 +15,21 @@
 #else
 #define MRFOREST_WIDE
 #define MRFOREST_INLINE inline
+#endif
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && !defined(MRFOREST_CHECKED)
+#include <immintrin.h>
+#define MRFOREST_512 \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vnni,popcnt,bmi,bmi2")))
+#define MRFOREST_WITH_512 1
+static int mrforest_has_512;
+__attribute__((constructor)) static void mrforest_look_for_512(void) {
+    __builtin_cpu_init();
+    mrforest_has_512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq") &&
+                       __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vnni") &&
+                       __builtin_cpu_supports("bmi2");
+}
 #endif
 
 #endif

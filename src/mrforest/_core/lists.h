@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The kernels of best.h or best_512.h, whichever this processor has, for all lists or bins of a node. */
+#ifndef MRFOREST_LISTS_H
+#define MRFOREST_LISTS_H
+#include "best.h"
+#include "best_512.h"
+
+/* A node of at most MRFOREST_LIST points. */
+typedef struct {
+    ptrdiff_t n;
+    ptrdiff_t n_classes, n_present; /* of the block; of them, in the node */
+    int32_t present[MRFOREST_LIST]; /* which they are */
+    int32_t totals[MRFOREST_LIST];  /* points of each class */
+    float weight[MRFOREST_LIST];    /* of each cut, if two classes are present; else of its left side ... */
+    float right_weight[MRFOREST_LIST]; /* ... and its right one */
+} mrforest_node;
+
+/* What totals are known of; the node has two classes at least. */
+static void mrforest_weigh_cuts(mrforest_node *node) {
+    if (node->n_present == 2)
+        mrforest_weights_of_cuts(node->n, node->weight);
+    else
+        mrforest_weights_of_sides(node->n, node->weight, node->right_weight);
+}
+
+/* For each list the score of its best cut; -INFINITY: it has none. A list begins at items + place[number[i]],
+ * and may be read by 17 items beyond its end. */
+static void mrforest_best_in_lists(const uint32_t *items, const ptrdiff_t *place, const int32_t *number,
+                                   ptrdiff_t n_lists, const mrforest_node *node, double *best) {
+    int32_t left[MRFOREST_LIST], one = node->present[0];
+    ptrdiff_t n = node->n;
+#ifdef MRFOREST_WITH_512
+    if (mrforest_has_512 && node->n_present == 2) {
+        mrforest_best_of_two_512(items, place, number, n_lists, n, (uint32_t)one, node->totals[one], node->weight, best);
+        return;
+    }
+    if (mrforest_has_512 && node->n_present <= MRFOREST_MOST_512) {
+        mrforest_best_of_many_512(items, place, number, n_lists, n, node->present, node->n_present, node->totals,
+                                  node->weight, node->right_weight, best);
+        return;
+    }
+#endif
+    for (ptrdiff_t i = 0; i < n_lists; i++) {
+        const uint32_t *list = items + place[number[i]];
+        if (list[0] >> 16 == list[n - 1] >> 16)
+            best[i] = -INFINITY;
+        else if (node->n_present == 2)
+            best[i] = mrforest_best_of_two(list, n, (uint32_t)one, node->totals[one], node->weight);
+        else
+            best[i] = mrforest_best_of_many(list, n, node->n_classes, node->totals, node->weight, node->right_weight, left);
+    }
+}
+
+/* Left ones first, else in their order. A point is left if is_left[its number]. */
+static void mrforest_part_lists(uint32_t *items, const ptrdiff_t *place, const int32_t *number, ptrdiff_t n_lists,
+                                ptrdiff_t n, const uint8_t *is_left) {
+    uint32_t others[MRFOREST_LIST];
+#ifdef MRFOREST_WITH_512
+    if (mrforest_has_512) {
+        mrforest_part_lists_512(items, place, number, n_lists, n, is_left);
+        return;
+    }
+#endif
+    for (ptrdiff_t i = 0; i < n_lists; i++) {
+        uint32_t *list = items + place[number[i]];
+        ptrdiff_t n_left = 0, n_right = 0;
+        for (ptrdiff_t j = 0; j < n; j++) {
+            /* Write to both sides, advance one: no branch to mispredict. */
+            uint32_t item = list[j];
+            int left = is_left[item & 255];
+            list[n_left] = item;
+            others[n_right] = item;
+            n_left += left;
+            n_right += !left;
+        }
+        memcpy(list + n_left, others, (size_t)n_right * sizeof *others);
+    }
+}
+
+/* The score of the best cut of a feature that is counted; -INFINITY: it has none. Work has room for 257 numbers a
+ * class, left and right for one. */
+static double mrforest_best_in_bins(const int32_t *counts, ptrdiff_t n_bins, ptrdiff_t stride, ptrdiff_t n_classes,
+                                    const int64_t *totals, int32_t *work, int64_t *left, int64_t *right) {
+    if (n_classes == 2) {
+        double n = (double)(totals[0] + totals[1]), ones = (double)totals[1];
+#ifdef MRFOREST_WITH_512
+        if (mrforest_has_512) return mrforest_best_of_two_in_bins_512(counts, n_bins, stride, n, ones);
+#endif
+        return mrforest_best_of_two_in_bins(counts, n_bins, stride, n, ones);
+    }
+#ifdef MRFOREST_WITH_512
+    if (mrforest_has_512 && n_bins > 4)
+        return mrforest_best_of_many_in_bins_512(counts, n_bins, stride, n_classes, totals, work);
+#endif
+    return mrforest_best_of_many_in_bins(counts, n_bins, stride, n_classes, totals, left, right);
+}
+
+#endif
