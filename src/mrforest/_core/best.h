@@ -117,6 +117,74 @@ MRFOREST_WIDE static void mrforest_weights_of_sides(ptrdiff_t n, float *left_wei
     }
 }
 
+/* ---- all cuts ----------------------------------------------------------------------------------- */
+
+/* Where the cuts of a feature are written. */
+typedef struct {
+    double *of_left, *of_right; /* sums of squares; then of_left has the scores */
+    int32_t *n_left;            /* points on the left */
+    int32_t *bin;               /* the cut: codes up to it are on the left */
+} mrforest_cuts;
+
+/* Of points in the order of the feature; return how many. Left has room for the classes. */
+static ptrdiff_t mrforest_cuts_of_list(const uint32_t *items, ptrdiff_t n, ptrdiff_t n_classes, const int32_t *totals,
+                                       int32_t *left, mrforest_cuts cuts) {
+    int32_t l = 0, r = 0;
+    ptrdiff_t n_cuts = 0;
+    for (ptrdiff_t k = 0; k < n_classes; k++) {
+        left[k] = 0;
+        r += totals[k] * totals[k];
+    }
+    for (ptrdiff_t i = 0; i + 1 < n; i++) {
+        uint32_t k = items[i] >> 8 & 255, code = items[i] >> 16, next = items[i + 1] >> 16;
+        l += 2 * left[k] + 1;
+        r -= 2 * (totals[k] - left[k]) - 1;
+        left[k] += 1;
+        /* Write first, keep if there is a cut: no branch to mispredict. */
+        cuts.of_left[n_cuts] = l;
+        cuts.of_right[n_cuts] = r;
+        cuts.n_left[n_cuts] = (int32_t)(i + 1);
+        cuts.bin[n_cuts] = (int32_t)((code + next - 1) / 2);
+        n_cuts += code != next;
+    }
+    return n_cuts;
+}
+
+/* Of bins, see below; there is room for all of them. */
+static ptrdiff_t mrforest_cuts_of_bins(const int32_t *counts, ptrdiff_t n_bins, ptrdiff_t stride, ptrdiff_t n_classes,
+                                       const int64_t *totals, int64_t *left, mrforest_cuts cuts) {
+    int64_t l = 0, r = 0, n_left = 0;
+    ptrdiff_t n = 0;
+    for (ptrdiff_t k = 0; k < n_classes; k++) {
+        left[k] = 0;
+        r += totals[k] * totals[k];
+    }
+    for (ptrdiff_t b = 0; b < n_bins; b++) {
+        int64_t here = 0;
+        for (ptrdiff_t k = 0; k < n_classes; k++) {
+            int64_t count = counts[k * stride + b];
+            here += count;
+            l += count * (2 * left[k] + count);
+            r -= count * (2 * (totals[k] - left[k]) - count);
+            left[k] += count;
+        }
+        n_left += here;
+        cuts.of_left[n] = (double)l;
+        cuts.of_right[n] = (double)r;
+        cuts.n_left[n] = (int32_t)n_left;
+        cuts.bin[n] = (int32_t)b;
+        n += here > 0;
+    }
+    /* The cut is halfway to the next bin that has points; after the last one there is none. */
+    for (ptrdiff_t i = 0; i + 1 < n; i++) cuts.bin[i] = (cuts.bin[i] + cuts.bin[i + 1] - 1) / 2;
+    return n > 0 ? n - 1 : 0;
+}
+
+MRFOREST_WIDE static void mrforest_score_all(ptrdiff_t n_cuts, int32_t n, mrforest_cuts cuts) {
+    for (ptrdiff_t i = 0; i < n_cuts; i++)
+        cuts.of_left[i] = cuts.of_left[i] / (double)cuts.n_left[i] + cuts.of_right[i] / (double)(n - cuts.n_left[i]);
+}
+
 /* ---- slices ------------------------------------------------------------------------------------- */
 
 /* Points are bits. Of a feature of few codes there is a mask for each of its cuts: the points left of it;

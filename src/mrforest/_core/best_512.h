@@ -192,49 +192,93 @@ static inline MRFOREST_512 __m512i mrforest_last_512(__m512i v) {
     return _mm512_permutexvar_epi32(_mm512_set1_epi32(15), v);
 }
 
-/* The gain of two classes, right to a share of 2^-25. */
-static inline MRFOREST_512 __m512d mrforest_gain_512(__m256i left, __m256i x, __m512d n, __m512d ones) {
-    __m512d l = _mm512_cvtepi32_pd(left);
-    __m512d d = _mm512_sub_pd(_mm512_mul_pd(n, _mm512_cvtepi32_pd(x)), _mm512_mul_pd(ones, l));
-    __m512d area = _mm512_max_pd(_mm512_mul_pd(l, _mm512_sub_pd(n, l)), _mm512_set1_pd(1));
+/* Bins of two classes, in which points on the left and ones among them are counted up. */
+typedef struct {
+    const int32_t *counts;
+    ptrdiff_t n_bins, stride;
+    int32_t n, ones;
+    __m512i of_left, of_ones; /* so far */
+} mrforest_two_bins;
+
+/* The next 16, from bin b on; return after which of them there is a cut. */
+static inline MRFOREST_512 __mmask16 mrforest_next_bins_512(mrforest_two_bins *bins, ptrdiff_t b, __m512i *left, __m512i *x) {
+    __mmask16 inside = (__mmask16)_bzhi_u32(0xFFFF, bins->n_bins - b < 16 ? (unsigned)(bins->n_bins - b) : 16);
+    __m512i others = _mm512_maskz_loadu_epi32(inside, bins->counts + bins->stride + b);
+    __m512i both = _mm512_add_epi32(_mm512_maskz_loadu_epi32(inside, bins->counts + b), others);
+    *left = _mm512_add_epi32(bins->of_left, mrforest_sums_512(both));
+    *x = _mm512_add_epi32(bins->of_ones, mrforest_sums_512(others));
+    bins->of_left = mrforest_last_512(*left);
+    bins->of_ones = mrforest_last_512(*x);
+    return _mm512_mask_cmplt_epi32_mask(_mm512_test_epi32_mask(both, both), *left, _mm512_set1_epi32(bins->n));
+}
+
+static inline MRFOREST_512 double mrforest_best_of_lanes_512(uint32_t which, const mrforest_two_bins *bins, const __m512i *left,
+                                                             const __m512i *x, double best) {
+    for (; which; which &= which - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(which);
+        double score = mrforest_gini_of_two(bins->n, bins->ones, ((const int32_t *)left)[lane], ((const int32_t *)x)[lane]);
+        best = score > best ? score : best;
+    }
+    return best;
+}
+
+/* The gain of a few points, 16 at a time: n x is exact as a float. Right to a share of 2^-21. */
+static inline MRFOREST_512 __m512 mrforest_gain_of_few_512(__m512i left, __m512i x, float n, float ones) {
+    __m512 l = _mm512_cvtepi32_ps(left), all = _mm512_set1_ps(n);
+    __m512 d = _mm512_sub_ps(_mm512_mul_ps(all, _mm512_cvtepi32_ps(x)), _mm512_mul_ps(_mm512_set1_ps(ones), l));
+    __m512 area = _mm512_max_ps(_mm512_mul_ps(l, _mm512_sub_ps(all, l)), _mm512_set1_ps(1));
+    __m512 inverse = _mm512_rcp14_ps(area);
+    inverse = _mm512_mul_ps(inverse, _mm512_fnmadd_ps(area, inverse, _mm512_set1_ps(2)));
+    return _mm512_mul_ps(_mm512_mul_ps(d, d), inverse);
+}
+
+/* The gain of any number, 8 at a time, right to a share of 2^-25. */
+static inline MRFOREST_512 __m512d mrforest_gain_of_any_512(__m256i left, __m256i x, double n, double ones) {
+    __m512d l = _mm512_cvtepi32_pd(left), all = _mm512_set1_pd(n);
+    __m512d d = _mm512_sub_pd(_mm512_mul_pd(all, _mm512_cvtepi32_pd(x)), _mm512_mul_pd(_mm512_set1_pd(ones), l));
+    __m512d area = _mm512_max_pd(_mm512_mul_pd(l, _mm512_sub_pd(all, l)), _mm512_set1_pd(1));
     __m512d inverse = _mm512_rcp14_pd(area);
     inverse = _mm512_mul_pd(inverse, _mm512_fnmadd_pd(area, inverse, _mm512_set1_pd(2)));
     return _mm512_mul_pd(_mm512_mul_pd(d, d), inverse);
 }
 
 MRFOREST_512 static double mrforest_best_of_two_in_bins_512(const int32_t *counts, ptrdiff_t n_bins, ptrdiff_t stride,
-                                                            double n, double ones) {
-    enum { PARTS = 16 };
-    const __m512d all = _mm512_set1_pd(n), share = _mm512_set1_pd(ones), no_cut = _mm512_set1_pd(-1);
-    __m512d low[PARTS], high[PARTS], largest = _mm512_setzero_pd();
-    __m512i left[PARTS], x[PARTS], of_left = _mm512_setzero_si512(), of_ones = _mm512_setzero_si512();
-    double best = -INFINITY;
+                                                            int32_t n, int32_t ones) {
+    enum { PARTS = 16, FEW = 4096 };
+    mrforest_two_bins bins = {counts, n_bins, stride, n, ones, _mm512_setzero_si512(), _mm512_setzero_si512()};
+    const double slack = (double)n * (double)n * 0x1p-51;
+    __m512i left[PARTS], x[PARTS];
+    double most = 0, best = -INFINITY;
     for (ptrdiff_t first = 0; first < n_bins; first += 16 * PARTS) {
-        ptrdiff_t m = n_bins - first < 16 * PARTS ? n_bins - first : 16 * PARTS;
-        for (ptrdiff_t p = 0; 16 * p < m; p++) {
-            const int32_t *here = counts + first + 16 * p;
-            __mmask16 inside = (__mmask16)_bzhi_u32(0xFFFF, m - 16 * p < 16 ? (unsigned)(m - 16 * p) : 16);
-            __m512i others = _mm512_maskz_loadu_epi32(inside, here + stride);
-            __m512i both = _mm512_add_epi32(_mm512_maskz_loadu_epi32(inside, here), others);
-            left[p] = _mm512_add_epi32(of_left, mrforest_sums_512(both));
-            x[p] = _mm512_add_epi32(of_ones, mrforest_sums_512(others));
-            of_left = mrforest_last_512(left[p]);
-            of_ones = mrforest_last_512(x[p]);
-            __mmask16 cuts = _mm512_mask_cmplt_epi32_mask(_mm512_test_epi32_mask(both, both), left[p], _mm512_set1_epi32((int)n));
-            __m512d gain = mrforest_gain_512(_mm512_castsi512_si256(left[p]), _mm512_castsi512_si256(x[p]), all, share);
-            low[p] = _mm512_mask_mov_pd(no_cut, (__mmask8)cuts, gain);
-            gain = mrforest_gain_512(_mm512_extracti64x4_epi64(left[p], 1), _mm512_extracti64x4_epi64(x[p], 1), all, share);
-            high[p] = _mm512_mask_mov_pd(no_cut, (__mmask8)(cuts >> 8), gain);
-            largest = _mm512_max_pd(largest, _mm512_max_pd(low[p], high[p]));
-        }
-        double most = _mm512_reduce_max_pd(largest);
-        __m512d enough = _mm512_set1_pd(fmax(most - most * 0x1p-24 - n * n * 0x1p-51, 0));
-        for (ptrdiff_t p = 0; 16 * p < m; p++) {
-            uint32_t close = _mm512_cmp_pd_mask(low[p], enough, _CMP_GE_OQ) | (uint32_t)_mm512_cmp_pd_mask(high[p], enough, _CMP_GE_OQ) << 8;
-            for (; close; close &= close - 1) {
-                unsigned lane = (unsigned)__builtin_ctz(close);
-                double score = mrforest_gini_of_two((int64_t)n, (int64_t)ones, ((const int32_t *)&left[p])[lane], ((const int32_t *)&x[p])[lane]);
-                best = score > best ? score : best;
+        ptrdiff_t n_parts = n_bins - first < 16 * PARTS ? (n_bins - first + 15) / 16 : PARTS;
+        if (n <= FEW) {
+            __m512 gain[PARTS], largest = _mm512_setzero_ps();
+            for (ptrdiff_t p = 0; p < n_parts; p++) {
+                __mmask16 cuts = mrforest_next_bins_512(&bins, first + 16 * p, &left[p], &x[p]);
+                __m512 here = mrforest_gain_of_few_512(left[p], x[p], (float)n, (float)ones);
+                gain[p] = _mm512_mask_mov_ps(_mm512_set1_ps(-1), cuts, here);
+                largest = _mm512_max_ps(largest, gain[p]);
+            }
+            most = fmax(most, _mm512_reduce_max_ps(largest));
+            __m512 enough = _mm512_set1_ps((float)fmax(most - most * 0x1p-19 - slack, 0));
+            for (ptrdiff_t p = 0; p < n_parts; p++)
+                best = mrforest_best_of_lanes_512(_mm512_cmp_ps_mask(gain[p], enough, _CMP_GE_OQ), &bins, &left[p], &x[p], best);
+        } else {
+            __m512d low[PARTS], high[PARTS], no_cut = _mm512_set1_pd(-1), largest = _mm512_setzero_pd();
+            for (ptrdiff_t p = 0; p < n_parts; p++) {
+                __mmask16 cuts = mrforest_next_bins_512(&bins, first + 16 * p, &left[p], &x[p]);
+                __m512d here = mrforest_gain_of_any_512(_mm512_castsi512_si256(left[p]), _mm512_castsi512_si256(x[p]), n, ones);
+                low[p] = _mm512_mask_mov_pd(no_cut, (__mmask8)cuts, here);
+                here = mrforest_gain_of_any_512(_mm512_extracti64x4_epi64(left[p], 1), _mm512_extracti64x4_epi64(x[p], 1), n, ones);
+                high[p] = _mm512_mask_mov_pd(no_cut, (__mmask8)(cuts >> 8), here);
+                largest = _mm512_max_pd(largest, _mm512_max_pd(low[p], high[p]));
+            }
+            most = fmax(most, _mm512_reduce_max_pd(largest));
+            __m512d enough = _mm512_set1_pd(fmax(most - most * 0x1p-24 - slack, 0));
+            for (ptrdiff_t p = 0; p < n_parts; p++) {
+                uint32_t which = _mm512_cmp_pd_mask(low[p], enough, _CMP_GE_OQ);
+                which |= (uint32_t)_mm512_cmp_pd_mask(high[p], enough, _CMP_GE_OQ) << 8;
+                best = mrforest_best_of_lanes_512(which, &bins, &left[p], &x[p], best);
             }
         }
     }

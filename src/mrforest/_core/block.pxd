@@ -13,6 +13,12 @@ cdef extern from "lists.h" nogil:
         int32_t* present
         int32_t* totals
 
+    ctypedef struct PlainCuts "mrforest_cuts":
+        double* of_left         # scores, in the end
+        double* of_right
+        int32_t* n_left
+        int32_t* bin
+
 cdef enum:
     BLOCK_POINTS = 256          # at most; their numbers and classes fit a byte each
     BLOCK_WORDS = BLOCK_POINTS >> 6  # of 64 bits each
@@ -62,7 +68,7 @@ cdef struct Block:
     int32_t* number             # of a class in the block, per column of the table; -1: not there
     void* differ                # per feature of the table
     void* most
-    uint32_t scratch[BLOCK_POINTS]
+    void* codes                 # of the points, row after row
     uint8_t is_left[BLOCK_POINTS]
     double inverse[BLOCK_POINTS + 1]
     int32_t* listed             # features that have lists ...
@@ -78,6 +84,8 @@ cdef int make_block(
 cdef int enter_node(
     Block* block, Py_ssize_t first, Py_ssize_t n, int level, int64_t* totals) noexcept nogil
 cdef void find_best(Block* block, Py_ssize_t first, int level) noexcept nogil
+cdef Py_ssize_t cuts_in_block(
+    const Block* block, Py_ssize_t number, Py_ssize_t first, PlainCuts cuts) noexcept nogil
 cdef Py_ssize_t block_entries(
     const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
     Entry* entries) noexcept nogil

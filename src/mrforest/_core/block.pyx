@@ -13,6 +13,8 @@ cdef extern from "lists.h" nogil:
     void mrforest_best_in_lists(
         const uint32_t* items, const Py_ssize_t* place, const int32_t* number, Py_ssize_t n_lists,
         const BlockNode* node, double* best)
+    Py_ssize_t mrforest_cuts_in_list(
+        const uint32_t* list, const BlockNode* node, PlainCuts cuts)
     void mrforest_part_lists(
         uint32_t* items, const Py_ssize_t* place, const int32_t* number, Py_ssize_t n_lists,
         Py_ssize_t n, const uint8_t* is_left)
@@ -23,8 +25,15 @@ cdef extern from "lists.h" nogil:
         const int32_t* left, Py_ssize_t n_cuts, Py_ssize_t n_classes, Py_ssize_t n,
         const int32_t* totals, const double* inverse)
 
+cdef extern from "sort.h" nogil:
+    void mrforest_sort_bytes(
+        const uint8_t* codes, Py_ssize_t stride, Py_ssize_t n, const uint32_t* points,
+        uint32_t* items)
+    void mrforest_sort_shorts(
+        const uint16_t* codes, Py_ssize_t stride, Py_ssize_t n, const uint32_t* points,
+        uint32_t* items)
+
 cdef enum:
-    INSERTED = 24               # up to so many points insertion beats counting
     OUT_OF_MEMORY = -1
 
 
@@ -41,8 +50,10 @@ cdef Block* new_block(const Table* table) noexcept nogil:
     block.feature = <int32_t*> malloc(table.n_features * sizeof(int32_t))
     block.differ = malloc(table.n_features * sizeof(uint16_t))
     block.most = malloc(table.n_features * sizeof(uint16_t))
+    block.codes = malloc(
+        BLOCK_POINTS * table.n_features * (sizeof(uint16_t) if table.wide else sizeof(uint8_t)))
     if (block.number is NULL or block.feature is NULL or block.differ is NULL
-            or block.most is NULL):
+            or block.most is NULL or block.codes is NULL):
         free_block(block)
         return NULL
     for i in range(table.n_columns):
@@ -71,6 +82,7 @@ cdef void free_block(Block* block) noexcept nogil:
         free(block.feature)
         free(block.differ)
         free(block.most)
+        free(block.codes)
         free_features(block)
         free(block)
 
@@ -103,20 +115,22 @@ cdef int make_room(Block* block) noexcept nogil:
 
 # ---- making ------------------------------------------------------------------------------
 
-cdef void find_features_of(
+cdef void copy_of(
     const Table* table, const code_t* codes, const int32_t* rows, Block* block
 ) noexcept nogil:
-    """Which features have two codes or more."""
+    """Copy the rows, and find which features have two codes or more."""
     cdef Py_ssize_t F = table.n_features, f, i
     cdef code_t* differ = <code_t*> block.differ
     cdef code_t* most = <code_t*> block.most
+    cdef code_t* copy = <code_t*> block.codes
     cdef const code_t* first = codes + at(rows[0], table.n_rows) * F
     cdef const code_t* code
     memset(differ, 0, F * sizeof(code_t))
     memcpy(most, first, F * sizeof(code_t))
-    for i in range(1, block.n):
+    for i in range(block.n):
         code = codes + at(rows[i], table.n_rows) * F
         for f in range(F):
+            copy[i * F + f] = code[f]
             differ[f] |= code[f] ^ first[f]
             most[f] = code[f] if code[f] > most[f] else most[f]
     block.n_features = 0
@@ -163,78 +177,35 @@ cdef void describe_of(const Table* table, const code_t* most, Block* block) noex
     block.n_open[0] = block.n_features
 
 
-cdef void gather_of(
-    const Table* table, const code_t* codes, const int32_t* rows, Block* block
+cdef void slice_of(
+    const Table* table, const code_t* codes, Block* block, Py_ssize_t number
 ) noexcept nogil:
-    cdef Py_ssize_t i, j, F = block.n_features, W = block.n_words
-    cdef const code_t* code
-    cdef uint64_t* slice
-    cdef uint64_t bit
-    for j in range(F):
-        if block.n_slices[j] > 0:
-            memset(block.slices + block.place[j], 0, FEW * W * sizeof(uint64_t))
+    """Slices of a feature of few codes, which are those of the rows."""
+    cdef Py_ssize_t i, F = table.n_features, W = block.n_words
+    cdef uint64_t* slice = block.slices + block.place[number]
+    memset(slice, 0, FEW * W * sizeof(uint64_t))
     for i in range(block.n):
-        code = codes + rows[i] * table.n_features
-        bit = <uint64_t> 1 << (i & 63)
-        for j in range(F):
-            if block.n_slices[j] > 0:
-                block.slices[block.place[j] + code[block.feature[j]] * W + (i >> 6)] |= bit
-            else:
-                block.items[block.place[j] + i] = (
-                    <uint32_t> code[block.feature[j]] << 16 | block.points[i])
-    for j in range(F):
-        if block.n_slices[j] > 0 and not table.is_categorical[block.feature[j]]:
-            # Left of a cut are all codes up to it.
-            slice = block.slices + block.place[j]
-            for i in range(W, block.n_slices[j] * W):
-                slice[i] |= slice[i - W]
+        slice[codes[i * F] * W + (i >> 6)] |= <uint64_t> 1 << (i & 63)
+    if not table.is_categorical[block.feature[number]]:
+        # Left of a cut are all codes up to it.
+        for i in range(W, block.n_slices[number] * W):
+            slice[i] |= slice[i - W]
 
 
-cdef inline void insertion_sort(uint32_t* items, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i, j
-    cdef uint32_t item
-    for i in range(1, n):
-        item = items[i]
-        j = i
-        while j > 0 and items[j - 1] > item:
-            items[j] = items[j - 1]
-            j -= 1
-        items[j] = item
-
-
-cdef void counting_sort(
-    uint32_t* items, uint32_t* scratch, Py_ssize_t n, int shift
-) noexcept nogil:
-    """Stable sort by the byte at shift."""
-    cdef uint16_t start[256]
-    cdef Py_ssize_t i
-    cdef uint16_t total = 0, count
-    memset(start, 0, sizeof(start))
-    for i in range(n):
-        start[items[i] >> shift & 255] += 1
-    for i in range(256):
-        count = start[i]
-        start[i] = total
-        total += count
-    for i in range(n):
-        scratch[start[items[i] >> shift & 255]] = items[i]
-        start[items[i] >> shift & 255] += 1
-    memcpy(items, scratch, n * sizeof(uint32_t))
-
-
-cdef void sort_lists(const Table* table, Block* block) noexcept nogil:
-    cdef Py_ssize_t j, n = block.n
+cdef void order_of(const Table* table, const code_t* copy, Block* block) noexcept nogil:
+    """Lists and slices of all features, from the copied rows."""
+    cdef Py_ssize_t j, F = table.n_features
+    cdef const code_t* codes
     cdef uint32_t* items
     for j in range(block.n_features):
-        if block.n_slices[j] > 0:
-            continue
+        codes = copy + block.feature[j]
         items = block.items + block.place[j]
-        if n <= INSERTED:
-            insertion_sort(items, n)
+        if block.n_slices[j] > 0:
+            slice_of(table, codes, block, j)
+        elif code_t is uint8_t:
+            mrforest_sort_bytes(codes, F, block.n, block.points, items)
         else:
-            counting_sort(items, block.scratch, n, 16)
-            if table.wide:
-                counting_sort(items, block.scratch, n, 24)
+            mrforest_sort_shorts(codes, F, block.n, block.points, items)
 
 
 cdef int make_block(
@@ -246,18 +217,17 @@ cdef int make_block(
     block.n_words = (n + 63) // 64
     find_classes(table, rows, block)
     if table.wide:
-        find_features_of(table, <const uint16_t*> table.codes, rows, block)
+        copy_of(table, <const uint16_t*> table.codes, rows, block)
     else:
-        find_features_of(table, <const uint8_t*> table.codes, rows, block)
+        copy_of(table, <const uint8_t*> table.codes, rows, block)
     if make_room(block) != 0:
         return OUT_OF_MEMORY
     if table.wide:
         describe_of(table, <const uint16_t*> block.most, block)
-        gather_of(table, <const uint16_t*> table.codes, rows, block)
+        order_of(table, <const uint16_t*> block.codes, block)
     else:
         describe_of(table, <const uint8_t*> block.most, block)
-        gather_of(table, <const uint8_t*> table.codes, rows, block)
-    sort_lists(table, block)
+        order_of(table, <const uint8_t*> block.codes, block)
     return 0
 
 
@@ -327,6 +297,13 @@ cdef void find_best(Block* block, Py_ssize_t first, int level) noexcept nogil:
         block.best_listed)
     for i in range(n_listed):
         block.best[block.where[i]] = block.best_listed[i]
+
+
+cdef Py_ssize_t cuts_in_block(
+    const Block* block, Py_ssize_t number, Py_ssize_t first, PlainCuts cuts
+) noexcept nogil:
+    """All candidates of a plain feature that has a list; return how many."""
+    return mrforest_cuts_in_list(list_of(block, number, first), &block.node, cuts)
 
 
 cdef Py_ssize_t block_entries(

@@ -7,6 +7,7 @@
 #define MRFOREST_CODED_H
 #include <stddef.h>
 #include <stdint.h>
+#include "below.h"
 #include "walk.h"
 
 /* A column of codes tells where a row lies among the thresholds of a feature, or whether it differs from
@@ -25,21 +26,6 @@ typedef struct {
     uint16_t high;
 } MRForestCodedNode;
 
-/* How many values lie below x, of LANES rows: all take the same steps. */
-static inline void mrforest_count_below(const MRForestColumn *column, const double *x, ptrdiff_t stride,
-                                        int lanes, int32_t *below) {
-    for (int lane = 0; lane < lanes; lane++) below[lane] = 0;
-    /* Invariant: the answer lies in [below, below + length]. */
-    for (int32_t length = column->n_values; length > 0;) {
-        int32_t half = (length + 1) >> 1;
-        for (int lane = 0; lane < lanes; lane++) {
-            int32_t is_above = column->values[below[lane] + half - 1] < x[lane * stride];
-            below[lane] += half & -is_above;
-        }
-        length -= half;
-    }
-}
-
 #define MRFOREST_CODED(CODE_ROWS, WALK_CODES, CODE)                                            \
     /* Codes of rows without missing values, rows x columns. */                                \
     static inline void CODE_ROWS(const MRForestColumn *columns, ptrdiff_t n_columns,           \
@@ -54,7 +40,8 @@ static inline void mrforest_count_below(const MRForestColumn *column, const doub
                     for (int lane = 0; lane < lanes; lane++)                                   \
                         code[lane] = x[lane * n_features] != columns[j].values[0];             \
                 else                                                                           \
-                    mrforest_count_below(&columns[j], x, n_features, lanes, code);             \
+                    mrforest_count_below(columns[j].values, columns[j].n_values, x, n_features,\
+                                         lanes, code);                                         \
                 for (int lane = 0; lane < lanes; lane++)                                       \
                     codes[(i + lane) * n_columns + j] = (CODE)code[lane];                      \
             }                                                                                  \

@@ -5,6 +5,11 @@ from libc.math cimport INFINITY, exp
 
 from mrforest._core.rng cimport Stream, next_index, next_uniform
 
+cdef extern from "weights.h" nogil:
+    Py_ssize_t mrforest_draw_fast(
+        const double* scores, Py_ssize_t n, double highest, double span, double steep, double u,
+        double* work)
+
 
 cdef Py_ssize_t draw_softmax(
     const double* scores,   # IN
@@ -36,7 +41,7 @@ cdef Py_ssize_t draw_exponential(
 ) noexcept nogil:
     """Draw i with probability proportional to exp(budget / 2 * (score of i - lowest) / range)."""
     cdef Py_ssize_t i, n_best = 0, number
-    cdef double total = 0, target, top = (highest - lowest) / range_
+    cdef double total = 0, target, uniform, top = (highest - lowest) / range_
     if budget == 0:
         return next_index(stream, n)
     if budget == INFINITY:
@@ -48,10 +53,15 @@ cdef Py_ssize_t draw_exponential(
                 if number == 0:
                     return i
                 number -= 1
+    uniform = next_uniform(stream)
+    i = mrforest_draw_fast(
+        scores, n, highest, highest - lowest, budget / 2 / range_, uniform, work)
+    if i >= 0:
+        return i
     for i in range(n):
         total += exp(budget / 2 * ((scores[i] - lowest) / range_ - top))
         work[i] = total
-    target = next_uniform(stream) * total
+    target = uniform * total
     for i in range(n - 1):
         if work[i] > target:
             return i

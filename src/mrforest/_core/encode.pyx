@@ -8,6 +8,14 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from mrforest._core.rng cimport mix
 from mrforest._core.types cimport code_t
 
+cdef extern from "below.h" nogil:
+    void mrforest_count_below(
+        const double* values, int32_t n_values, const double* x, Py_ssize_t stride, int lanes,
+        int32_t* below)
+
+cdef enum:
+    TOGETHER = 16       # rows
+
 # Codes, or the bits of values
 ctypedef fused cell_t:
     uint8_t
@@ -24,29 +32,27 @@ def encode(
     code_t[:, ::1] codes,            # OUT  rows x features
 ):
     """Code of a number: how many cuts lie below it. Of a category: itself. NaN: n_bins."""
-    cdef Py_ssize_t n_rows = X.shape[0], n_features = X.shape[1]
-    cdef Py_ssize_t i, j, first, length, half
-    cdef double x
+    cdef Py_ssize_t n_rows = X.shape[0], n_features = X.shape[1], i, j, row
+    cdef int32_t below[TOGETHER]
+    cdef int n, lane
+    if cuts.shape[0] == 0:
+        cuts = np.zeros(1)
     with nogil:
-        for i in range(n_rows):
+        for i in range((n_rows + TOGETHER - 1) // TOGETHER):
+            row = i * TOGETHER
+            n = <int> min(TOGETHER, n_rows - row)
             for j in range(n_features):
-                x = X[i, j]
-                if x != x:
-                    codes[i, j] = <code_t> n_bins[j]
-                elif is_categorical[j]:
-                    codes[i, j] = <code_t> x
-                else:
-                    # Invariant: the answer lies in [first, first + length].
-                    first = cuts_start[j]
-                    length = cuts_start[j + 1] - first
-                    while length > 0:
-                        half = length >> 1
-                        if cuts[first + half] < x:
-                            first += half + 1
-                            length -= half + 1
-                        else:
-                            length = half
-                    codes[i, j] = <code_t> (first - cuts_start[j])
+                if not is_categorical[j]:
+                    mrforest_count_below(
+                        &cuts[0] + cuts_start[j], <int32_t> (cuts_start[j + 1] - cuts_start[j]),
+                        &X[row, j], n_features, n, below)
+                for lane in range(n):
+                    if X[row + lane, j] != X[row + lane, j]:
+                        codes[row + lane, j] = <code_t> n_bins[j]
+                    elif is_categorical[j]:
+                        codes[row + lane, j] = <code_t> X[row + lane, j]
+                    else:
+                        codes[row + lane, j] = <code_t> below[lane]
 
 
 def fingerprints(

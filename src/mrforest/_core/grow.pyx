@@ -25,7 +25,7 @@ from mrforest._core.sheet cimport (
 from mrforest._core.sheet_cuts cimport count_in_sheet
 from mrforest._core.splitter cimport NodeView, Split, Splitter
 from mrforest._core.table cimport TrainingTable
-from mrforest._core.types cimport EQUALITY, GINI, MISSING_LEFT, Node, Table
+from mrforest._core.types cimport EQUALITY, GINI, MISSING_LEFT, VARIANCE, Node, Table
 
 
 cdef class CutGrowth(Growth):
@@ -44,8 +44,7 @@ cdef class CutGrowth(Growth):
         self.prepare()
         self.counts_points = not self.is_honest and self.table.mass is NULL
         self.pool = HistogramPool()
-        self.pool.table = self.table
-        self.pool.with_points = limits.has_floor and not self.counts_points
+        self.pool.set_table(self.table, limits.has_floor and not self.counts_points)
         self.splitter = Splitter(
             table, rule, self.pool, self.structure.shape[0], self.estimation.shape[0],
             limits.min_leaf if limits.has_floor else 0, self.counts_points)
@@ -193,10 +192,13 @@ cdef class ListGrowth(CutGrowth):
 
     cdef int count_classes(self, const Pending* node) noexcept nogil:
         """See `count_totals`."""
-        if node.level == NOT_IN_BLOCK:
-            return self.count_totals(node)
-        return enter_node(
-            self.splitter.block, node.first_structure, node.n_structure, node.level, self.totals)
+        if node.level != NOT_IN_BLOCK:
+            return enter_node(
+                self.splitter.block, node.first_structure, node.n_structure, node.level,
+                self.totals)
+        if node.histogram != NO_HISTOGRAM and self.table.criterion != VARIANCE:
+            return self.pool.add_up(node.histogram, self.totals)
+        return self.count_totals(node)
 
     cdef Py_ssize_t part_structure(self, const Pending* node, const Split* split) noexcept nogil:
         """Part the structure points; return how many go left. Those of a block are left where

@@ -52,6 +52,14 @@ static void mrforest_best_in_lists(const uint32_t *items, const ptrdiff_t *place
     }
 }
 
+/* All cuts of one list; return how many. */
+static ptrdiff_t mrforest_cuts_in_list(const uint32_t *list, const mrforest_node *node, mrforest_cuts cuts) {
+    int32_t left[MRFOREST_LIST];
+    ptrdiff_t n = mrforest_cuts_of_list(list, node->n, node->n_classes, node->totals, left, cuts);
+    mrforest_score_all(n, (int32_t)node->n, cuts);
+    return n;
+}
+
 /* Left ones first, else in their order. A point is left if is_left[its number]. */
 static void mrforest_part_lists(uint32_t *items, const ptrdiff_t *place, const int32_t *number, ptrdiff_t n_lists,
                                 ptrdiff_t n, const uint8_t *is_left) {
@@ -85,7 +93,8 @@ static double mrforest_best_in_bins(const int32_t *counts, ptrdiff_t n_bins, ptr
     if (n_classes == 2) {
         double n = (double)(totals[0] + totals[1]), ones = (double)totals[1];
 #ifdef MRFOREST_WITH_512
-        if (mrforest_has_512) return mrforest_best_of_two_in_bins_512(counts, n_bins, stride, n, ones);
+        if (mrforest_has_512)
+            return mrforest_best_of_two_in_bins_512(counts, n_bins, stride, (int32_t)n, (int32_t)totals[1]);
 #endif
         return mrforest_best_of_two_in_bins(counts, n_bins, stride, n, ones);
     }
@@ -94,6 +103,16 @@ static double mrforest_best_in_bins(const int32_t *counts, ptrdiff_t n_bins, ptr
         return mrforest_best_of_many_in_bins_512(counts, n_bins, stride, n_classes, totals, work);
 #endif
     return mrforest_best_of_many_in_bins(counts, n_bins, stride, n_classes, totals, left, right);
+}
+
+/* All cuts of it; return how many. */
+static ptrdiff_t mrforest_cuts_in_bins(const int32_t *counts, ptrdiff_t n_bins, ptrdiff_t stride, ptrdiff_t n_classes,
+                                       const int64_t *totals, int64_t *left, mrforest_cuts cuts) {
+    int64_t n = 0;
+    for (ptrdiff_t k = 0; k < n_classes; k++) n += totals[k];
+    ptrdiff_t n_cuts = mrforest_cuts_of_bins(counts, n_bins, stride, n_classes, totals, left, cuts);
+    mrforest_score_all(n_cuts, (int32_t)n, cuts);
+    return n_cuts;
 }
 
 #endif

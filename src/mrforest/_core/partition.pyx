@@ -10,16 +10,26 @@ from libc.string cimport memcpy
 
 from mrforest._core.types cimport Column, Cut, Table, at, code_t, codes_of, column_of
 
+cdef extern from "partition_512.h" nogil:
+    Py_ssize_t mrforest_part_rows(
+        const void* codes, Py_ssize_t stride, int32_t bits, Py_ssize_t n_rows, int32_t* rows,
+        Py_ssize_t n, int32_t bin, bint is_equality, int32_t missing, bint missing_left,
+        int32_t* others, Py_ssize_t* n_left)
+
 
 cdef Py_ssize_t partition_of(
     const Table* table, const code_t* codes, int32_t* rows, Py_ssize_t n, Py_ssize_t feature,
     const Cut* cut, int32_t* scratch
 ) noexcept nogil:
     cdef Column column = column_of(table, feature)
-    cdef Py_ssize_t i, n_left = 0, n_right = 0, row
+    cdef Py_ssize_t i, n_left, n_done, n_right, row
     cdef int32_t code, missing = table.n_bins[feature]
     cdef bint left, missing_left = cut.missing_left, is_equality = cut.is_equality
-    for i in range(n):
+    n_done = mrforest_part_rows(
+        codes + column.first, column.stride * sizeof(code_t), 255 if code_t is uint8_t else 65535,
+        table.n_rows, rows, n, cut.bin, is_equality, missing, missing_left, scratch, &n_left)
+    n_right = n_done - n_left
+    for i in range(n_done, n):
         row = at(rows[i], table.n_rows)
         code = codes[column.first + row * column.stride]
         left = code == cut.bin if is_equality else code <= cut.bin

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Histograms of the nodes that wait to be split, kept for the children of those nodes."""
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 from mrforest._core.types cimport Table
 
@@ -30,6 +30,7 @@ cdef class HistogramPool:
     cdef Histogram* items
     cdef int n_items
 
+    cdef void set_table(self, const Table* table, bint with_points) noexcept nogil
     cdef bint is_counted(self, Py_ssize_t n_structure) noexcept nogil
     cdef int take(self) noexcept nogil
     cdef void release(self, int number) noexcept nogil
@@ -37,3 +38,6 @@ cdef class HistogramPool:
         self, int number, const int32_t* structure, Py_ssize_t n_structure,
         const int32_t* estimation, Py_ssize_t n_estimation) noexcept nogil
     cdef void subtract(self, int number, int other) noexcept nogil
+    cdef int add_up(self, int number, int64_t* totals) noexcept nogil
+
+    cdef Py_ssize_t narrowest           # feature, which has the fewest bins

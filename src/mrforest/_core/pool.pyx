@@ -7,9 +7,20 @@ from libc.stdlib cimport free, malloc, realloc
 from mrforest._core.histogram cimport (
     Selection, count_columns, count_points, has_small_cells, subtract_columns, subtract_points,
 )
+from mrforest._core.types cimport Table, count_t
+
 
 cdef class HistogramPool:
-    """Histograms of one growing tree. The owner sets `table` and `with_points`."""
+    """Histograms of one growing tree. The owner calls `set_table`."""
+
+    cdef void set_table(self, const Table* table, bint with_points) noexcept nogil:
+        cdef Py_ssize_t f
+        self.table = table
+        self.with_points = with_points
+        self.narrowest = 0
+        for f in range(table.n_features):
+            if table.n_bins[f] < table.n_bins[self.narrowest]:
+                self.narrowest = f
 
     def __dealloc__(self):
         cdef int i
@@ -75,3 +86,26 @@ cdef class HistogramPool:
         subtract_columns(self.table, self.items[number].columns, self.items[other].columns)
         if self.with_points:
             subtract_points(self.table, self.items[number].points, self.items[other].points)
+
+    cdef int add_up(self, int number, int64_t* totals) noexcept nogil:
+        """Count each class; return 0 if there is one only."""
+        if has_small_cells(self.table):
+            return add_bins(
+                self.table, <const int32_t*> self.items[number].columns, self.narrowest, totals)
+        return add_bins(
+            self.table, <const int64_t*> self.items[number].columns, self.narrowest, totals)
+
+
+cdef int add_bins(
+    const Table* table, const count_t* counts, Py_ssize_t feature, int64_t* totals
+) noexcept nogil:
+    """The same; all bins of one feature have all points."""
+    cdef Py_ssize_t n_bins = table.n_bins[feature] + 1, b, k
+    cdef const count_t* bins = counts + table.slot[feature] * table.n_columns
+    cdef int n_present = 0
+    for k in range(table.n_columns):
+        totals[k] = 0
+        for b in range(n_bins):
+            totals[k] += bins[k * n_bins + b]
+        n_present += totals[k] > 0
+    return n_present > 1

@@ -3,13 +3,14 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from mrforest._core.block cimport Block
+from mrforest._core.block cimport Block, PlainCuts
 from mrforest._core.impurity cimport Sides
 from mrforest._core.order cimport Order
 from mrforest._core.pool cimport HistogramPool
 from mrforest._core.rng cimport Stream
 from mrforest._core.rule cimport Draw, Range, SplitRule
 from mrforest._core.sheet cimport Sheets
+from mrforest._core.shortlist cimport Shortlist
 from mrforest._core.types cimport Cut, Entry, Table
 
 
@@ -42,7 +43,7 @@ cdef enum:
 
 cdef struct Able:
     int32_t feature
-    Py_ssize_t place            # in the block, or in the histogram of some, or NOT_COUNTED
+    Py_ssize_t place            # in the block, the shortlist or the histogram of some, or NOT_COUNTED
     Draw before                 # the draw as it was before the range of the feature
 
 
@@ -60,6 +61,8 @@ cdef class Splitter:
 
     cdef bint is_plain                  # whether there are kernels for the best scores alone
     cdef Block* block                   # NULL: small subtrees are not copied
+    cdef Shortlist* short               # NULL: small nodes are sorted
+    cdef bint is_listed                 # whether the node that is looked at has lists there
     cdef Sheets* sheets                 # the owner's; NULL: nodes are no masks
 
     # Work space
@@ -71,6 +74,8 @@ cdef class Splitter:
     cdef Cut* cuts
     cdef double* work
     cdef Sides sides
+    cdef int32_t* lefts                 # of plain candidates: points on their left ...
+    cdef int32_t* cut_bins              # ... and their cuts
     cdef int32_t* bins_work
     cdef uint8_t* marks
     cdef uint8_t* categories
@@ -109,6 +114,8 @@ cdef class Splitter:
     cdef void set_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
     cdef void count_selected(
         self, const NodeView* node, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    cdef void list_selected(
+        self, const NodeView* node, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef bint make_room(self, Py_ssize_t n_bins, Py_ssize_t n_codes) noexcept nogil
     cdef Py_ssize_t look_in_block(self, const NodeView* node, Draw* draw) noexcept nogil
     cdef Py_ssize_t look_in_sheet(self, const NodeView* node, Draw* draw) noexcept nogil
@@ -122,6 +129,8 @@ cdef class Splitter:
     ) noexcept nogil
     cdef double best_of_cuts(self, Py_ssize_t n_cuts) noexcept nogil
     cdef bint is_plain_in(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
+    cdef Py_ssize_t score_plain(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
     cdef double best_alone(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil

@@ -10,7 +10,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from mrforest._core.block cimport (
-    NOT_IN_BLOCK, Block, block_entries, find_best, free_block, new_block,
+    BLOCK_POINTS, NOT_IN_BLOCK, Block, block_entries, cuts_in_block, find_best, free_block, new_block,
 )
 from mrforest._core.candidates cimport Feature, score_cuts
 from mrforest._core.growth cimport BAD_CHOICE
@@ -27,6 +27,9 @@ from mrforest._core.rule cimport (
 from mrforest._core.sheet_cuts cimport (
     best_in_sheet, best_of_all, count_all_slices, count_slices_of, cuts_in_sheet,
 )
+from mrforest._core.shortlist cimport (
+    add_short, cuts_in_short, enter_short, find_best_short, free_shortlist, new_shortlist,
+)
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport GINI, Cut, Entry, Table
 
@@ -34,6 +37,9 @@ cdef extern from "lists.h" nogil:
     double mrforest_best_in_bins(
         const int32_t* counts, Py_ssize_t n_bins, Py_ssize_t stride, Py_ssize_t n_classes,
         const int64_t* totals, int32_t* work, int64_t* left, int64_t* right)
+    Py_ssize_t mrforest_cuts_in_bins(
+        const int32_t* counts, Py_ssize_t n_bins, Py_ssize_t stride, Py_ssize_t n_classes,
+        const int64_t* totals, int64_t* left, PlainCuts cuts)
 
 cdef double NO_CUT = -INFINITY  # instead of a score
 
@@ -76,6 +82,8 @@ cdef class Splitter:
         self.work = <double*> malloc(max(n_cuts, n_features) * sizeof(double))
         self.sides.left = <int64_t*> malloc(n_columns * sizeof(int64_t))
         self.sides.right = <int64_t*> malloc(n_columns * sizeof(int64_t))
+        self.lefts = <int32_t*> malloc(n_cuts * sizeof(int32_t))
+        self.cut_bins = <int32_t*> malloc(n_cuts * sizeof(int32_t))
         self.bins_work = <int32_t*> malloc(257 * n_columns * sizeof(int32_t))
         self.marks = <uint8_t*> malloc(n_structure + 1)
         self.categories = <uint8_t*> malloc(n_categories)
@@ -89,7 +97,8 @@ cdef class Splitter:
         if (self.entries is NULL or self.points is NULL or self.keys is NULL
                 or self.more_keys is NULL or self.scores is NULL or self.cuts is NULL
                 or self.work is NULL or self.sides.left is NULL or self.sides.right is NULL
-                or self.bins_work is NULL or self.marks is NULL or self.categories is NULL or self.able is NULL
+                or self.lefts is NULL or self.cut_bins is NULL or self.bins_work is NULL
+                or self.marks is NULL or self.categories is NULL or self.able is NULL
                 or self.columns_able is NULL or self.best is NULL or self.no_cut is NULL
                 or self.counted is NULL or self.place is NULL or self.slot is NULL
                 or not make_order(&self.order, n_features)):
@@ -99,6 +108,7 @@ cdef class Splitter:
 
     def __dealloc__(self):
         free_block(self.block)
+        free_shortlist(self.short)
         free(self.entries)
         free(self.points)
         free(self.keys)
@@ -108,6 +118,8 @@ cdef class Splitter:
         free(self.work)
         free(self.sides.left)
         free(self.sides.right)
+        free(self.lefts)
+        free(self.cut_bins)
         free(self.bins_work)
         free(self.marks)
         free(self.categories)
@@ -155,6 +167,9 @@ cdef class Splitter:
             for i in range(first, n):
                 self.place[i] = NOT_COUNTED
             return
+        if self.is_listed:
+            self.list_selected(node, first, n)
+            return
         chosen.n = 0
         self.slot[0] = 0
         for i in range(first, n):
@@ -177,6 +192,21 @@ cdef class Splitter:
             self.columns)
         if self.floor > 0 and not self.counts_points:
             count_points(self.table, node.estimation, node.n_estimation, chosen, self.bins)
+
+    cdef void list_selected(
+        self, const NodeView* node, Py_ssize_t first, Py_ssize_t n
+    ) noexcept nogil:
+        """Make lists of features first to n, and ask for their best scores."""
+        cdef Py_ssize_t i
+        cdef int32_t feature
+        self.short.n = 0
+        for i in range(first, n):
+            feature = self.order.features[i]
+            self.place[i] = NOT_COUNTED
+            if not (self.table.is_categorical[feature] or self.has_no_cut(node, feature)):
+                if add_short(self.short, self.table, feature):
+                    self.place[i] = self.short.n - 1
+        find_best_short(self.short)
 
     cdef bint make_room(self, Py_ssize_t n_bins, Py_ssize_t n_codes) noexcept nogil:
         """Room for a histogram; False if it does not pay or there is no memory."""
@@ -243,6 +273,8 @@ cdef class Splitter:
             return cuts_in_sheet(self.sheets, feature, self.scores, self.cuts)
         if self.has_no_cut(node, feature):
             return 0
+        if self.is_plain_in(node, feature, place):
+            return self.score_plain(node, feature, place)
         view.index = feature
         view.entries = self.entries
         view.points = self.points
@@ -298,7 +330,7 @@ cdef class Splitter:
         cdef double best
         if self.is_sliced(feature):
             best = best_in_sheet(self.sheets, feature)
-        elif node.level == NOT_IN_BLOCK and self.is_plain_in(node, feature, place):
+        elif self.is_plain_in(node, feature, place):
             best = self.best_alone(node, feature, place)
         else:
             if self.rule.restricts:
@@ -333,6 +365,11 @@ cdef class Splitter:
                 next_feature(&self.order, i, &draw.stream)
         else:
             n = n_features
+        self.is_listed = (
+            self.short is not NULL and node.n_structure <= BLOCK_POINTS
+            and node.histogram == NO_HISTOGRAM
+            and enter_short(
+                self.short, self.table, node.structure, node.n_structure, node.totals))
         self.count_selected(node, 0, n)
         for i in range(n):
             n_able += self.look_at(node, self.order.features[i], self.place[i], n_able, draw)
@@ -354,7 +391,7 @@ cdef class Splitter:
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
     ) noexcept nogil:
         """Class counts of a feature, classes x bins; NULL: it is not counted."""
-        if place != NOT_COUNTED:
+        if place != NOT_COUNTED and not self.is_listed:
             return <const int32_t*> self.columns + self.slot[place] * self.table.n_columns
         if node.histogram == NO_HISTOGRAM:
             return NULL
@@ -367,6 +404,10 @@ cdef class Splitter:
         """Whether there is a kernel for a feature of a node."""
         cdef Py_ssize_t k, missing = self.table.n_bins[feature]
         cdef const int32_t* bins
+        if node.level != NOT_IN_BLOCK:
+            return self.block.is_plain[place] and self.block.n_slices[place] == 0
+        if self.is_listed:
+            return place != NOT_COUNTED
         if not self.is_plain or self.table.is_categorical[feature]:
             return False
         bins = self.bins_of(node, feature, place)
@@ -385,12 +426,42 @@ cdef class Splitter:
         cdef double best
         if self.has_no_cut(node, feature):
             return NO_CUT
-        best = mrforest_best_in_bins(
-            self.bins_of(node, feature, place), n_bins, n_bins + 1, self.table.n_columns,
-            node.totals, self.bins_work, self.sides.left, self.sides.right)
+        if self.is_listed:
+            best = self.short.best[place]
+        else:
+            best = mrforest_best_in_bins(
+                self.bins_of(node, feature, place), n_bins, n_bins + 1, self.table.n_columns,
+                node.totals, self.bins_work, self.sides.left, self.sides.right)
         if best == NO_CUT:
             self.set_no_cut(node, feature)
         return best
+
+    cdef Py_ssize_t score_plain(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
+    ) noexcept nogil:
+        """Fill scores and cuts with all candidates of such a feature; return how many."""
+        cdef PlainCuts plain
+        cdef Py_ssize_t n, i, k, n_bins = self.table.n_bins[feature]
+        cdef int64_t n_points = 0
+        for k in range(self.table.n_columns):
+            n_points += node.totals[k]
+        plain.of_left = self.scores
+        plain.of_right = self.work
+        plain.n_left = self.lefts
+        plain.bin = self.cut_bins
+        if node.level != NOT_IN_BLOCK:
+            n = cuts_in_block(self.block, place, node.first, plain)
+        elif self.is_listed:
+            n = cuts_in_short(self.short, place, plain)
+        else:
+            n = mrforest_cuts_in_bins(
+                self.bins_of(node, feature, place), n_bins, n_bins + 1, self.table.n_columns,
+                node.totals, self.sides.left, plain)
+        for i in range(n):
+            self.cuts[i].bin = plain.bin[i]
+            self.cuts[i].is_equality = False
+            self.cuts[i].missing_left = 2 * plain.n_left[i] >= n_points
+        return n
 
     # ---- in a block ----------------------------------------------------------------------
 
@@ -407,6 +478,8 @@ cdef class Splitter:
             not self.rule.restricts
             and (self.floor == 0 or (self.counts_points and self.floor <= 1))
             and table.criterion == GINI and table.mass is NULL and table.class_weight is NULL)
+        if self.is_plain and not self.rule.looks_at_all:
+            self.short = new_shortlist(table)
 
     cdef Py_ssize_t look_in_block(self, const NodeView* node, Draw* draw) noexcept nogil:
         """Look at all features; return how many have a candidate: these stay open."""

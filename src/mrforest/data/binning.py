@@ -111,27 +111,25 @@ def cuts_of(
     >>> cuts_of(np.array([3.0, 1.0, 2.0, 1.0, np.nan]), max_bins=255)
     array([1.5, 2.5])
     """
-    present = ~np.isnan(values)
-    ordered = np.sort(values[present])
-    is_first = np.empty(len(ordered), dtype=bool)
-    is_first[:1] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    first = np.flatnonzero(is_first)
-    distinct = ordered[first]
-    if len(distinct) <= max_bins:
+    ordered = np.sort(values)  # NaN last
+    ordered = ordered[: len(ordered) - np.count_nonzero(np.isnan(values))]
+    is_last = ordered[1:] != ordered[:-1]  # of several equal ones
+    if np.count_nonzero(is_last) < max_bins:
+        distinct = np.append(ordered[:-1][is_last], ordered[-1:])
         return midpoints(distinct[:-1], distinct[1:])
-    if repetitions is None:
-        up_to = np.append(first[1:], len(ordered)).astype(np.int64)
-    else:
-        place = np.searchsorted(distinct, values[present])
-        points = np.zeros(len(distinct), dtype=np.int64)
-        np.add.at(points, place, repetitions[present])
-        up_to = np.cumsum(points)
     # The first value up to which the q-th share of all points lies, in whole numbers.
-    shares = np.arange(1, max_bins, dtype=np.int64) * up_to[-1]
-    at = np.unique(np.searchsorted(up_to * max_bins, shares))
-    at = at[at < len(distinct) - 1]
-    return midpoints(distinct[at], distinct[at + 1])
+    q = np.arange(1, max_bins, dtype=np.int64)
+    if repetitions is None:
+        low = ordered[-(-q * len(ordered) // max_bins) - 1]
+    else:
+        present = ~np.isnan(values)
+        by_value = np.argsort(values[present], kind="stable")
+        up_to = np.cumsum(repetitions[present][by_value])
+        low = ordered[np.searchsorted(up_to * max_bins, q * up_to[-1])]
+    low = np.unique(low)
+    above = np.searchsorted(ordered, low, side="right")
+    low, above = low[above < len(ordered)], above[above < len(ordered)]
+    return midpoints(low, ordered[above])
 
 
 def midpoints(

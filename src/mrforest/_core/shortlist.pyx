@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Make the lists of a node, and ask the kernels of blocks; see shortlist.pxd."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
+from libc.stdlib cimport calloc, free, malloc
+
+from mrforest._core.types cimport Column, Table, at, code_t, codes_of, column_of, copies_of
+
+cdef extern from "lists.h" nogil:
+    void mrforest_weigh_cuts(BlockNode* node)
+    void mrforest_best_in_lists(
+        const uint32_t* items, const Py_ssize_t* place, const int32_t* number, Py_ssize_t n_lists,
+        const BlockNode* node, double* best)
+    Py_ssize_t mrforest_cuts_in_list(
+        const uint32_t* list, const BlockNode* node, PlainCuts cuts)
+
+cdef extern from "sort.h" nogil:
+    void mrforest_sort_bytes(
+        const uint8_t* codes, Py_ssize_t stride, Py_ssize_t n, const uint32_t* points,
+        uint32_t* items)
+    void mrforest_sort_shorts(
+        const uint16_t* codes, Py_ssize_t stride, Py_ssize_t n, const uint32_t* points,
+        uint32_t* items)
+
+
+cdef Shortlist* new_shortlist(const Table* table) noexcept nogil:
+    """Room for all features; NULL: no memory, or more classes than fit."""
+    cdef Py_ssize_t i
+    cdef Shortlist* short
+    if table.n_columns > BLOCK_POINTS:
+        return NULL
+    short = <Shortlist*> calloc(1, sizeof(Shortlist))
+    if short is NULL:
+        return NULL
+    short.items = <uint32_t*> malloc(
+        (table.n_features * BLOCK_POINTS + BEYOND) * sizeof(uint32_t))
+    short.place = <Py_ssize_t*> malloc(table.n_features * sizeof(Py_ssize_t))
+    short.number = <int32_t*> malloc(table.n_features * sizeof(int32_t))
+    short.best = <double*> malloc(table.n_features * sizeof(double))
+    short.codes = malloc(BLOCK_POINTS * sizeof(uint16_t))
+    if (short.items is NULL or short.place is NULL or short.number is NULL or short.best is NULL
+            or short.codes is NULL):
+        free_shortlist(short)
+        return NULL
+    for i in range(table.n_features):
+        short.place[i] = i * BLOCK_POINTS
+        short.number[i] = <int32_t> i
+    return short
+
+
+cdef void free_shortlist(Shortlist* short) noexcept nogil:
+    if short is not NULL:
+        free(short.items)
+        free(short.place)
+        free(short.number)
+        free(short.best)
+        free(short.codes)
+        free(short)
+
+
+cdef bint enter_short(
+    Shortlist* short, const Table* table, const int32_t* rows, Py_ssize_t n, const int64_t* totals
+) noexcept nogil:
+    """The points of a node, which has two classes or more; False: it has too many."""
+    cdef BlockNode* node = &short.node
+    cdef Py_ssize_t i, k, n_points = 0
+    cdef uint32_t y
+    cdef int32_t copy
+    node.n = 0
+    node.n_classes = table.n_columns
+    node.n_present = 0
+    for k in range(table.n_columns):
+        n_points += totals[k]
+        node.totals[k] = <int32_t> totals[k]
+        node.present[node.n_present] = <int32_t> k
+        node.n_present += totals[k] > 0
+    if n_points > BLOCK_POINTS:
+        return False
+    for i in range(n):
+        y = <uint32_t> table.y[at(rows[i], table.n_rows)]
+        for copy in range(copies_of(table, rows[i])):
+            short.rows[node.n] = rows[i]
+            short.points[node.n] = y << 8 | <uint32_t> node.n
+            node.n += 1
+    mrforest_weigh_cuts(node)
+    short.n = 0
+    return True
+
+
+cdef int32_t gather_codes(
+    const Table* table, const code_t* codes, Py_ssize_t feature, const int32_t* rows,
+    Py_ssize_t n, code_t* out
+) noexcept nogil:
+    """The codes of a feature; return the largest."""
+    cdef Column column = column_of(table, feature)
+    cdef Py_ssize_t i
+    cdef code_t most = 0
+    for i in range(n):
+        out[i] = codes[column.first + rows[i] * column.stride]
+        most = max(most, out[i])
+    return most
+
+
+cdef bint add_short(Shortlist* short, const Table* table, Py_ssize_t feature) noexcept nogil:
+    """Make the list of a numeric feature; False: it has missing values."""
+    cdef Py_ssize_t n = short.node.n
+    cdef uint32_t* items = short.items + short.place[short.n]
+    cdef int32_t most
+    if table.wide:
+        most = gather_codes(table, <const uint16_t*> codes_of(table), feature, short.rows, n,
+                            <uint16_t*> short.codes)
+        mrforest_sort_shorts(<const uint16_t*> short.codes, 1, n, short.points, items)
+    else:
+        most = gather_codes(table, <const uint8_t*> codes_of(table), feature, short.rows, n,
+                            <uint8_t*> short.codes)
+        mrforest_sort_bytes(<const uint8_t*> short.codes, 1, n, short.points, items)
+    if most == table.n_bins[feature]:
+        return False
+    short.n += 1
+    return True
+
+
+cdef void find_best_short(Shortlist* short) noexcept nogil:
+    """The best score of each list; -INFINITY: it has no cut."""
+    mrforest_best_in_lists(
+        short.items, short.place, short.number, short.n, &short.node, short.best)
+
+
+cdef Py_ssize_t cuts_in_short(
+    const Shortlist* short, Py_ssize_t number, PlainCuts cuts
+) noexcept nogil:
+    """All candidates of a list; return how many."""
+    return mrforest_cuts_in_list(short.items + short.place[number], &short.node, cuts)
