@@ -150,8 +150,31 @@ static ptrdiff_t mrforest_cuts_of_list(const uint32_t *items, ptrdiff_t n, ptrdi
     return n_cuts;
 }
 
-/* Of bins, see below; there is room for all of them. */
-static ptrdiff_t mrforest_cuts_of_bins(const int32_t *counts, ptrdiff_t n_bins, ptrdiff_t stride, ptrdiff_t n_classes,
+/* Of bins of two classes, see below, of n points: sums of squares are exact as doubles. Return how many bins have
+ * points; there is room for all of them. */
+static ptrdiff_t mrforest_cuts_of_two(const int32_t *counts, ptrdiff_t n_bins, ptrdiff_t stride, int32_t n, int32_t ones,
+                                      mrforest_cuts cuts) {
+    int32_t left = 0, x = 0;
+    ptrdiff_t m = 0;
+    for (ptrdiff_t b = 0; b < n_bins; b++) {
+        int32_t here = counts[b] + counts[stride + b];
+        left += here;
+        x += counts[stride + b];
+        cuts.n_left[m] = left;
+        cuts.of_left[m] = x;
+        cuts.bin[m] = (int32_t)b;
+        m += here > 0;
+    }
+    for (ptrdiff_t i = 0; i < m; i++) {
+        double a = cuts.of_left[i], b = cuts.n_left[i] - a, c = ones - a, d = (n - cuts.n_left[i]) - c;
+        cuts.of_left[i] = a * a + b * b;
+        cuts.of_right[i] = c * c + d * d;
+    }
+    return m;
+}
+
+/* The same of any number of classes and points. */
+static ptrdiff_t mrforest_cuts_of_many(const int32_t *counts, ptrdiff_t n_bins, ptrdiff_t stride, ptrdiff_t n_classes,
                                        const int64_t *totals, int64_t *left, mrforest_cuts cuts) {
     int64_t l = 0, r = 0, n_left = 0;
     ptrdiff_t n = 0;
@@ -175,9 +198,7 @@ static ptrdiff_t mrforest_cuts_of_bins(const int32_t *counts, ptrdiff_t n_bins, 
         cuts.bin[n] = (int32_t)b;
         n += here > 0;
     }
-    /* The cut is halfway to the next bin that has points; after the last one there is none. */
-    for (ptrdiff_t i = 0; i + 1 < n; i++) cuts.bin[i] = (cuts.bin[i] + cuts.bin[i + 1] - 1) / 2;
-    return n > 0 ? n - 1 : 0;
+    return n;
 }
 
 MRFOREST_WIDE static void mrforest_score_all(ptrdiff_t n_cuts, int32_t n, mrforest_cuts cuts) {

@@ -60,7 +60,7 @@ cdef struct Block:
     BlockNode node
     uint64_t classes[FEW * BLOCK_WORDS]     # the points of each as a mask, if features are sliced
     int32_t counts[FEW * FEW]       # of a sliced feature, cuts x classes: points on the left
-    double* best                    # of each open feature, if it is plain: the score of its best cut
+    double* best                    # score of the best cut of each open feature that is plain
 
     # Work space
     Py_ssize_t room             # for features

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lists and slices of a block: made once, and lists are parted at every split; see block.pxd."""
 
-from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset

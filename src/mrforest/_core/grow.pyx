@@ -4,8 +4,7 @@
 import numpy as np
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport malloc
+from libc.stdint cimport int32_t, uint64_t
 
 from mrforest._core.block cimport (
     BLOCK_POINTS, NOT_IN_BLOCK, enter_node, make_block, part_block,
@@ -61,8 +60,6 @@ cdef class CutGrowth(Growth):
         view.estimation = &self.estimation[0] + self.nodes[node.number].first_estimation
         view.n_estimation = self.nodes[node.number].n_estimation
         view.totals = self.totals
-        view.what = self.what
-        view.mass = self.mass
         view.histogram = node.histogram
         view.first = node.first_structure
         view.level = node.level
@@ -100,11 +97,6 @@ cdef class ListGrowth(CutGrowth):
                  SplitRule rule):
         CutGrowth.__init__(self, table, structure, estimation, key, limits, rule)
         self.has_blocks = self.python is None and self.splitter.can_use_block()
-        if self.table.by_column is not NULL:
-            self.what = <int64_t*> malloc((self.structure.shape[0] + 1) * sizeof(int64_t))
-            self.mass = <int64_t*> malloc((self.structure.shape[0] + 1) * sizeof(int64_t))
-            if self.what is NULL or self.mass is NULL:
-                raise MemoryError("no memory to grow a tree")
 
     cdef void prepare(self):
         if not (self.is_honest or self.rule.restricts or self.python is not None):

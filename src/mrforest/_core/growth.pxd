@@ -71,8 +71,6 @@ cdef class Growth:
     cdef int32_t* scratch                       # as long as the longer list
     cdef int64_t* totals                        # columns of a node's structure points
     cdef int64_t* counts                        # columns of some other points
-    cdef int64_t* what                          # see NodeView; may be NULL
-    cdef int64_t* mass
 
     cdef int split(self, Pending* node) except FAILED nogil
     cdef bint must_stop(self, const Pending* node) noexcept nogil

@@ -103,8 +103,6 @@ cdef class Growth:
         free(self.scratch)
         free(self.totals)
         free(self.counts)
-        free(self.what)
-        free(self.mass)
 
     # ---- nodes ---------------------------------------------------------------------------
 
@@ -208,24 +206,25 @@ cdef class Growth:
         cdef const int32_t* rows = &self.structure[0] + node.first_structure
         cdef const Table* table = self.table
         cdef Py_ssize_t i
-        cdef int64_t what, mass
-        cdef int32_t y
+        cdef int64_t mass, all = 0, ones = 0
         cdef int differ = 0
         memset(self.totals, 0, table.n_columns * sizeof(int64_t))
+        if table.criterion != VARIANCE and table.n_columns == 2:
+            for i in range(node.n_structure):
+                mass = mass_of(table, rows[i])
+                all += mass
+                ones += mass * table.y[rows[i]]
+            self.totals[0] = all - ones
+            self.totals[1] = ones
+            return 0 < ones < all
         for i in range(node.n_structure):
             mass = mass_of(table, rows[i])
-            y = table.y[rows[i]]
-            differ |= y != table.y[rows[0]]
+            differ |= table.y[rows[i]] != table.y[rows[0]]
             if table.criterion == VARIANCE:
-                what = moment_of(table, rows[i])
                 self.totals[0] += mass
-                self.totals[1] += what
+                self.totals[1] += moment_of(table, rows[i])
             else:
-                what = y
-                self.totals[y] += mass
-            if self.what is not NULL:
-                self.what[i] = what
-                self.mass[i] = mass
+                self.totals[table.y[rows[i]]] += mass
         return differ
 
     cdef Py_ssize_t points_of(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:

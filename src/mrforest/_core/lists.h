@@ -109,8 +109,14 @@ static double mrforest_best_in_bins(const int32_t *counts, ptrdiff_t n_bins, ptr
 static ptrdiff_t mrforest_cuts_in_bins(const int32_t *counts, ptrdiff_t n_bins, ptrdiff_t stride, ptrdiff_t n_classes,
                                        const int64_t *totals, int64_t *left, mrforest_cuts cuts) {
     int64_t n = 0;
+    ptrdiff_t n_cuts;
     for (ptrdiff_t k = 0; k < n_classes; k++) n += totals[k];
-    ptrdiff_t n_cuts = mrforest_cuts_of_bins(counts, n_bins, stride, n_classes, totals, left, cuts);
+    if (n_classes == 2 && n < 1 << 26)
+        n_cuts = mrforest_cuts_of_two(counts, n_bins, stride, (int32_t)n, (int32_t)totals[1], cuts) - 1;
+    else
+        n_cuts = mrforest_cuts_of_many(counts, n_bins, stride, n_classes, totals, left, cuts) - 1;
+    /* A cut is halfway to the next bin that has points. */
+    for (ptrdiff_t i = 0; i < n_cuts; i++) cuts.bin[i] = (cuts.bin[i] + cuts.bin[i + 1] - 1) / 2;
     mrforest_score_all(n_cuts, (int32_t)n, cuts);
     return n_cuts;
 }

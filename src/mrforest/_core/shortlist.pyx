@@ -65,7 +65,7 @@ cdef bint enter_short(
     cdef BlockNode* node = &short.node
     cdef Py_ssize_t i, k, n_points = 0
     cdef uint32_t y
-    cdef int32_t copy
+    cdef int32_t _copy
     node.n = 0
     node.n_classes = table.n_columns
     node.n_present = 0
@@ -78,7 +78,7 @@ cdef bint enter_short(
         return False
     for i in range(n):
         y = <uint32_t> table.y[at(rows[i], table.n_rows)]
-        for copy in range(copies_of(table, rows[i])):
+        for _copy in range(copies_of(table, rows[i])):
             short.rows[node.n] = rows[i]
             short.points[node.n] = y << 8 | <uint32_t> node.n
             node.n += 1

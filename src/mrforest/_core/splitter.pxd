@@ -9,6 +9,7 @@ from mrforest._core.order cimport Order
 from mrforest._core.pool cimport HistogramPool
 from mrforest._core.rng cimport Stream
 from mrforest._core.rule cimport Draw, Range, SplitRule
+from mrforest._core.selected cimport Selected
 from mrforest._core.sheet cimport Sheets
 from mrforest._core.shortlist cimport Shortlist
 from mrforest._core.types cimport Cut, Entry, Table
@@ -21,8 +22,6 @@ cdef struct NodeView:
     const int32_t* estimation
     Py_ssize_t n_estimation
     const int64_t* totals       # columns of the structure points
-    const int64_t* what         # for tables by column, of each row: its class or moment ...
-    const int64_t* mass         # ... and its mass
     int histogram               # number of its histogram, or NO_HISTOGRAM
     Py_ssize_t first            # of its structure points, among those of the tree
     int level                   # in the block; NOT_IN_BLOCK: it has none
@@ -43,7 +42,7 @@ cdef enum:
 
 cdef struct Able:
     int32_t feature
-    Py_ssize_t place            # in the block, the shortlist or the histogram of some, or NOT_COUNTED
+    Py_ssize_t place            # in the block, shortlist or histogram of some, or NOT_COUNTED
     Draw before                 # the draw as it was before the range of the feature
 
 
@@ -85,13 +84,8 @@ cdef class Splitter:
     cdef double* best                   # ... and the largest score of each
     cdef Slice* no_cut                  # for each feature, a slice in which it has no candidate
 
-    # A histogram of the features that one node looks at
-    cdef int32_t* counted               # which ones
     cdef Py_ssize_t* place              # of each feature that a node draws; see NOT_COUNTED
-    cdef int64_t* slot
-    cdef void* columns
-    cdef int32_t* bins
-    cdef Py_ssize_t room_for_bins
+    cdef Selected* selected
 
     cdef int split(self, NodeView* node, Split* split) noexcept nogil
     cdef Py_ssize_t score_feature(
@@ -112,11 +106,10 @@ cdef class Splitter:
     cdef bint is_sliced(self, Py_ssize_t feature) noexcept nogil
     cdef bint has_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
     cdef void set_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
-    cdef void count_selected(
+    cdef void look_together(
         self, const NodeView* node, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef void list_selected(
         self, const NodeView* node, Py_ssize_t first, Py_ssize_t n) noexcept nogil
-    cdef bint make_room(self, Py_ssize_t n_bins, Py_ssize_t n_codes) noexcept nogil
     cdef Py_ssize_t look_in_block(self, const NodeView* node, Draw* draw) noexcept nogil
     cdef Py_ssize_t look_in_sheet(self, const NodeView* node, Draw* draw) noexcept nogil
     cdef Py_ssize_t look_at_some(self, const NodeView* node, Draw* draw) noexcept nogil

@@ -10,19 +10,23 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from mrforest._core.block cimport (
-    BLOCK_POINTS, NOT_IN_BLOCK, Block, block_entries, cuts_in_block, find_best, free_block, new_block,
+    BLOCK_POINTS, NOT_IN_BLOCK, Block, block_entries, cuts_in_block, find_best, free_block,
+    new_block,
 )
 from mrforest._core.candidates cimport Feature, score_cuts
 from mrforest._core.growth cimport BAD_CHOICE
 from mrforest._core.histogram cimport (
-    Selection, count_columns, count_points, counted_entries, counted_points, sorted_entries,
-    sorted_points,
+    counted_entries, counted_points, sorted_entries, sorted_points,
 )
 from mrforest._core.impurity cimport score_tolerance
 from mrforest._core.order cimport free_order, make_order, next_feature, put_back
-from mrforest._core.pool cimport NO_HISTOGRAM, HistogramPool, counting_pays
+from mrforest._core.pool cimport NO_HISTOGRAM, HistogramPool
 from mrforest._core.rule cimport (
     LEAF, Draw, Points, Range, SplitRule, is_empty, is_in_range,
+)
+from mrforest._core.selected cimport (
+    Selected, count_selected, count_selected_points, free_selected, new_selected, select_feature,
+    select_none,
 )
 from mrforest._core.sheet_cuts cimport (
     best_in_sheet, best_of_all, count_all_slices, count_slices_of, cuts_in_sheet,
@@ -91,16 +95,15 @@ cdef class Splitter:
         self.columns_able = <int32_t*> malloc(n_features * sizeof(int32_t))
         self.best = <double*> malloc(n_features * sizeof(double))
         self.no_cut = <Slice*> malloc(n_features * sizeof(Slice))
-        self.counted = <int32_t*> malloc(n_features * sizeof(int32_t))
         self.place = <Py_ssize_t*> malloc(n_features * sizeof(Py_ssize_t))
-        self.slot = <int64_t*> malloc((n_features + 1) * sizeof(int64_t))
+        self.selected = new_selected(self.table, n_structure)
         if (self.entries is NULL or self.points is NULL or self.keys is NULL
                 or self.more_keys is NULL or self.scores is NULL or self.cuts is NULL
                 or self.work is NULL or self.sides.left is NULL or self.sides.right is NULL
                 or self.lefts is NULL or self.cut_bins is NULL or self.bins_work is NULL
                 or self.marks is NULL or self.categories is NULL or self.able is NULL
                 or self.columns_able is NULL or self.best is NULL or self.no_cut is NULL
-                or self.counted is NULL or self.place is NULL or self.slot is NULL
+                or self.place is NULL or self.selected is NULL
                 or not make_order(&self.order, n_features)):
             raise MemoryError("no memory to grow a tree")
         memset(self.marks, 0, n_structure + 1)
@@ -128,11 +131,8 @@ cdef class Splitter:
         free(self.columns_able)
         free(self.best)
         free(self.no_cut)
-        free(self.counted)
         free(self.place)
-        free(self.slot)
-        free(self.columns)
-        free(self.bins)
+        free_selected(self.selected)
 
     # ---- features without a candidate ----------------------------------------------------
 
@@ -155,43 +155,30 @@ cdef class Splitter:
     cdef inline bint is_sliced(self, Py_ssize_t feature) noexcept nogil:
         return self.sheets is not NULL and self.sheets.slices.is_sliced[feature]
 
-    cdef void count_selected(
+    cdef void look_together(
         self, const NodeView* node, Py_ssize_t first, Py_ssize_t n
     ) noexcept nogil:
-        """Count features first to n together, unless they are, or it does not pay."""
-        cdef Selection chosen
+        """Count or list features first to n together, if they are not counted yet and it pays."""
+        cdef Selected* selected = self.selected
         cdef Py_ssize_t i
-        cdef int32_t feature
+        for i in range(first, n):
+            self.place[i] = NOT_COUNTED
         if self.sheets is not NULL:
             count_slices_of(self.sheets, self.order.features + first, n - first)
-            for i in range(first, n):
-                self.place[i] = NOT_COUNTED
-            return
-        if self.is_listed:
+        elif self.is_listed:
             self.list_selected(node, first, n)
-            return
-        chosen.n = 0
-        self.slot[0] = 0
-        for i in range(first, n):
-            feature = self.order.features[i]
-            self.place[i] = NOT_COUNTED
-            if not self.has_no_cut(node, feature):
-                self.place[i] = chosen.n
-                self.counted[chosen.n] = feature
-                self.slot[chosen.n + 1] = self.slot[chosen.n] + self.table.n_bins[feature] + 1
-                chosen.n += 1
-        if (node.histogram != NO_HISTOGRAM or chosen.n == 0
-                or not self.make_room(self.slot[chosen.n], chosen.n * node.n_structure)):
+        elif node.histogram == NO_HISTOGRAM:
+            select_none(selected)
             for i in range(first, n):
-                self.place[i] = NOT_COUNTED
-            return
-        chosen.features = self.counted
-        chosen.slot = self.slot
-        count_columns(
-            self.table, node.structure, node.n_structure, chosen, node.what, node.mass,
-            self.columns)
-        if self.floor > 0 and not self.counts_points:
-            count_points(self.table, node.estimation, node.n_estimation, chosen, self.bins)
+                if not self.has_no_cut(node, self.order.features[i]):
+                    self.place[i] = select_feature(
+                        selected, self.table, self.order.features[i])
+            if not count_selected(selected, self.table, node.structure, node.n_structure):
+                for i in range(first, n):
+                    self.place[i] = NOT_COUNTED
+            elif self.floor > 0 and not self.counts_points:
+                count_selected_points(
+                    selected, self.table, node.estimation, node.n_estimation)
 
     cdef void list_selected(
         self, const NodeView* node, Py_ssize_t first, Py_ssize_t n
@@ -202,26 +189,10 @@ cdef class Splitter:
         self.short.n = 0
         for i in range(first, n):
             feature = self.order.features[i]
-            self.place[i] = NOT_COUNTED
             if not (self.table.is_categorical[feature] or self.has_no_cut(node, feature)):
                 if add_short(self.short, self.table, feature):
                     self.place[i] = self.short.n - 1
         find_best_short(self.short)
-
-    cdef bint make_room(self, Py_ssize_t n_bins, Py_ssize_t n_codes) noexcept nogil:
-        """Room for a histogram; False if it does not pay or there is no memory."""
-        if not counting_pays(n_bins * self.table.n_columns, n_codes):
-            return False
-        if n_bins > self.room_for_bins:
-            free(self.columns)
-            free(self.bins)
-            self.room_for_bins = 0
-            self.columns = malloc(n_bins * self.table.n_columns * sizeof(int64_t))
-            self.bins = <int32_t*> malloc(n_bins * sizeof(int32_t))
-            if self.columns is NULL or self.bins is NULL:
-                return False
-            self.room_for_bins = n_bins
-        return True
 
     # ---- one feature ---------------------------------------------------------------------
 
@@ -234,7 +205,8 @@ cdef class Splitter:
                 self.table, self.block, place, node.first, node.n_structure, self.entries)
         if place != NOT_COUNTED:
             return counted_entries(
-                self.table, self.columns, self.slot[place], feature, self.entries)
+                self.table, self.selected.columns, self.selected.slot[place], feature,
+                self.entries)
         if node.histogram != NO_HISTOGRAM:
             return counted_entries(
                 self.table, self.pool.items[node.histogram].columns, self.table.slot[feature],
@@ -249,7 +221,8 @@ cdef class Splitter:
         """The same of the estimation points."""
         if place != NOT_COUNTED:
             return counted_points(
-                self.table, self.bins, self.slot[place], feature, self.points)
+                self.table, self.selected.points, self.selected.slot[place], feature,
+                self.points)
         if node.histogram != NO_HISTOGRAM:
             return counted_points(
                 self.table, self.pool.items[node.histogram].points, self.table.slot[feature],
@@ -365,17 +338,18 @@ cdef class Splitter:
                 next_feature(&self.order, i, &draw.stream)
         else:
             n = n_features
+        self.selected.is_told = False
         self.is_listed = (
-            self.short is not NULL and node.n_structure <= BLOCK_POINTS
-            and node.histogram == NO_HISTOGRAM
+            self.short is not NULL and self.sheets is NULL and node.histogram == NO_HISTOGRAM
+            and node.n_structure <= BLOCK_POINTS
             and enter_short(
                 self.short, self.table, node.structure, node.n_structure, node.totals))
-        self.count_selected(node, 0, n)
+        self.look_together(node, 0, n)
         for i in range(n):
             n_able += self.look_at(node, self.order.features[i], self.place[i], n_able, draw)
         while n_able == 0 and n < n_features:
             next_feature(&self.order, n, &draw.stream)
-            self.count_selected(node, n, n + 1)
+            self.look_together(node, n, n + 1)
             n_able += self.look_at(node, self.order.features[n], self.place[n], n_able, draw)
             n += 1
             n_drawn = n
@@ -392,7 +366,8 @@ cdef class Splitter:
     ) noexcept nogil:
         """Class counts of a feature, classes x bins; NULL: it is not counted."""
         if place != NOT_COUNTED and not self.is_listed:
-            return <const int32_t*> self.columns + self.slot[place] * self.table.n_columns
+            return (<const int32_t*> self.selected.columns
+                    + self.selected.slot[place] * self.table.n_columns)
         if node.histogram == NO_HISTOGRAM:
             return NULL
         return (<const int32_t*> self.pool.items[node.histogram].columns
