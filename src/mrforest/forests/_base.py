@@ -21,7 +21,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from mrforest import _core
@@ -38,6 +37,7 @@ from mrforest.forests._fitted import FittedForest
 from mrforest.forests._flat import FlatForest
 from mrforest.forests._sampling import Sampler, seed_from, tree_key
 from mrforest.forests._target import read_sample_weight
+from mrforest.forests._threads import in_parallel
 from mrforest.forests._validation import CallbackSupportMixin, fit_context
 
 # (table, structure, estimation, key, limits) -> arrays of a tree
@@ -273,14 +273,10 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             "grower": self._grower(training),
         }
         keys = [tree_key(seed, tree) for tree in range(first, self.n_estimators)]
-        # Threads by default, because growing does not hold the GIL; any joblib backend
-        # gives the same trees.
-        parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
         at_once = trees_at_once(training, len(keys), effective_n_jobs(self.n_jobs))
-        batches = parallel(
-            delayed(grow_some)(keys[i : i + at_once], **arguments)
-            for i in range(0, len(keys), at_once)
-        )
+        tasks = [keys[i : i + at_once] for i in range(0, len(keys), at_once)]
+        # Any backend gives the same trees.
+        batches = in_parallel(partial(grow_some, **arguments), tasks, self.n_jobs)
         try:
             return list(self._watch(chain.from_iterable(batches), len(keys)))
         except BaseException:  # Ctrl-C, or what a callback raises

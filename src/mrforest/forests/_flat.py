@@ -19,11 +19,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.parallel import Parallel, delayed
 
 from mrforest import _core
 from mrforest.forests._coded import coded_nodes
 from mrforest.forests._nodes import EQUALITY
+from mrforest.forests._threads import in_threads
 
 # Rows that go through all trees together: enough of them to make use of a tree once it
 # is in the cache, few enough to leave it there.
@@ -380,16 +380,6 @@ def in_blocks(
     n_blocks = n_threads * math.ceil(n_rows / (n_threads * block_rows))
     edges = np.linspace(0, n_rows, n_blocks + 1).astype(int).tolist()
     slices = [slice(*edge) for edge in itertools.pairwise(edges)]
-    if n_threads == 1:
-        for rows in slices:
-            block(rows)
-        return
-
-    def every(first: int) -> None:
-        for rows in slices[first::n_threads]:
-            block(rows)
-
     # Blocks write to disjoint rows of one array, so they must share memory.
-    Parallel(n_jobs=n_threads, require="sharedmem")(
-        delayed(every)(first) for first in range(n_threads)
-    )
+    for _ in in_threads(block, slices, n_threads):
+        pass
