@@ -266,7 +266,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
     ) -> list[dict[str, NDArray[Any]]]:
         """Trees number first to n_estimators."""
         interrupt = np.zeros(1, dtype=np.uint8)
-        arguments = {
+        arguments: dict[str, Any] = {
             "training": training,
             "sampler": self._sampler(),
             "limits": self._limits(interrupt),
