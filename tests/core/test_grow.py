@@ -69,10 +69,11 @@ def larger_table(
     share_missing: float = 0.05,
     weighted: bool = False,
     is_regression: bool = False,
+    n_rows: int | None = None,
 ) -> naive.Table:
     """Large enough for nodes that are counted, subtracted, and then in blocks."""
     rng = np.random.default_rng(n_bins)
-    n_rows, n_features = 1200 if n_bins < 100 else 500, 5
+    n_rows, n_features = n_rows or (1200 if n_bins < 100 else 500), 5
     codes = rng.integers(0, n_bins, (n_rows, n_features))
     codes[rng.random(codes.shape) < share_missing] = n_bins
     y = (codes[:, 0] > n_bins // 2) * 2 + (codes[:, 1] > n_bins // 3)
@@ -99,6 +100,7 @@ def larger_table(
         ("gini", "stop", {"n_bins": 3, "n_classes": 12, "share_missing": 0.0}),
         ("gini", "stop", {"n_bins": 40, "n_classes": 2, "share_missing": 0.0}),
         ("gini", "stop", {"n_bins": 40, "n_classes": 12, "share_missing": 0.0}),
+        ("gini", "stop", {"n_bins": 40, "n_classes": 60, "share_missing": 0.0}),
         ("gini", "floor", {"n_bins": 200, "weighted": True}),
         ("gini", "stop", {"n_bins": 60_000}),
         ("gini", "stop", {"n_bins": 60_000, "n_classes": 2, "share_missing": 0.0}),
@@ -130,6 +132,21 @@ def test_same_tree_as_the_twin_on_larger_tables(rule, criterion, leaf_rule, shap
             sliced=sliced,
         )
         assert_same_tree(compiled, twin)
+
+
+@pytest.mark.parametrize("rule", RULES[:2], ids=lambda rule: type(rule).__name__)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("n_bins", "n_rows"), [(17, 9_000), (400, 1_200)])
+def test_same_tree_as_the_twin_where_nodes_are_counted(rule, n_classes, n_bins, n_rows):
+    table = larger_table(n_bins, n_classes=n_classes, share_missing=0.0, n_rows=n_rows)
+    params = naive.Params(rule=rule, min_samples_leaf=3, max_depth=1)
+    key = tree_key(7, 3)
+    structure, estimation = partition(key, len(table.y), 1.0)
+    twin = naive.grow(table, structure, estimation, key, params)
+    compiled = grow_compiled(
+        table, structure, estimation, key, params, wide=n_bins > 255
+    )
+    assert_same_tree(compiled, twin)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
