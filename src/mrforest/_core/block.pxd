@@ -3,21 +3,8 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
+from mrforest._core.lists cimport BlockNode, PlainCuts
 from mrforest._core.types cimport Cut, Entry, Table
-
-cdef extern from "lists.h" nogil:
-    ctypedef struct BlockNode "mrforest_node":
-        Py_ssize_t n
-        Py_ssize_t n_classes
-        Py_ssize_t n_present
-        int32_t* present
-        int32_t* totals
-
-    ctypedef struct PlainCuts "mrforest_cuts":
-        double* of_left         # scores, in the end
-        double* of_right
-        int32_t* n_left
-        int32_t* bin
 
 cdef enum:
     BLOCK_POINTS = 256          # at most; their numbers and classes fit a byte each

@@ -5,32 +5,12 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
+from mrforest._core.lists cimport (
+    BlockNode, PlainCuts, mrforest_best_in_lists, mrforest_best_of_counts, mrforest_count_slices,
+    mrforest_cuts_in_list, mrforest_part_lists, mrforest_sort_bytes, mrforest_sort_shorts,
+    mrforest_weigh_cuts,
+)
 from mrforest._core.types cimport Cut, Entry, Table, at, code_t
-
-cdef extern from "lists.h" nogil:
-    void mrforest_weigh_cuts(BlockNode* node)
-    void mrforest_best_in_lists(
-        const uint32_t* items, const Py_ssize_t* place, const int32_t* number, Py_ssize_t n_lists,
-        const BlockNode* node, double* best)
-    Py_ssize_t mrforest_cuts_in_list(
-        const uint32_t* list, const BlockNode* node, PlainCuts cuts)
-    void mrforest_part_lists(
-        uint32_t* items, const Py_ssize_t* place, const int32_t* number, Py_ssize_t n_lists,
-        Py_ssize_t n, const uint8_t* is_left)
-    void mrforest_count_slices(
-        const uint64_t* slices, Py_ssize_t n_cuts, const uint64_t* classes, Py_ssize_t n_classes,
-        Py_ssize_t n_words, int32_t* left)
-    double mrforest_best_of_counts(
-        const int32_t* left, Py_ssize_t n_cuts, Py_ssize_t n_classes, Py_ssize_t n,
-        const int32_t* totals, const double* inverse)
-
-cdef extern from "sort.h" nogil:
-    void mrforest_sort_bytes(
-        const uint8_t* codes, Py_ssize_t stride, Py_ssize_t n, const uint32_t* points,
-        uint32_t* items)
-    void mrforest_sort_shorts(
-        const uint16_t* codes, Py_ssize_t stride, Py_ssize_t n, const uint32_t* points,
-        uint32_t* items)
 
 cdef enum:
     OUT_OF_MEMORY = -1

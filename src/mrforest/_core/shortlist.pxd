@@ -3,7 +3,8 @@
 
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
-from mrforest._core.block cimport BEYOND, BLOCK_POINTS, BlockNode, PlainCuts
+from mrforest._core.block cimport BEYOND, BLOCK_POINTS
+from mrforest._core.lists cimport BlockNode, PlainCuts
 from mrforest._core.types cimport Table
 
 

@@ -4,23 +4,11 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 
+from mrforest._core.lists cimport (
+    BlockNode, PlainCuts, mrforest_best_in_lists, mrforest_cuts_in_list, mrforest_sort_bytes,
+    mrforest_sort_shorts, mrforest_weigh_cuts,
+)
 from mrforest._core.types cimport Column, Table, at, code_t, codes_of, column_of, copies_of
-
-cdef extern from "lists.h" nogil:
-    void mrforest_weigh_cuts(BlockNode* node)
-    void mrforest_best_in_lists(
-        const uint32_t* items, const Py_ssize_t* place, const int32_t* number, Py_ssize_t n_lists,
-        const BlockNode* node, double* best)
-    Py_ssize_t mrforest_cuts_in_list(
-        const uint32_t* list, const BlockNode* node, PlainCuts cuts)
-
-cdef extern from "sort.h" nogil:
-    void mrforest_sort_bytes(
-        const uint8_t* codes, Py_ssize_t stride, Py_ssize_t n, const uint32_t* points,
-        uint32_t* items)
-    void mrforest_sort_shorts(
-        const uint16_t* codes, Py_ssize_t stride, Py_ssize_t n, const uint32_t* points,
-        uint32_t* items)
 
 
 cdef Shortlist* new_shortlist(const Table* table) noexcept nogil:

@@ -3,7 +3,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from mrforest._core.block cimport Block, PlainCuts
+from mrforest._core.block cimport Block
 from mrforest._core.impurity cimport Sides
 from mrforest._core.order cimport Order
 from mrforest._core.pool cimport HistogramPool

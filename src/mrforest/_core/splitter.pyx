@@ -19,6 +19,7 @@ from mrforest._core.histogram cimport (
     counted_entries, counted_points, sorted_entries, sorted_points,
 )
 from mrforest._core.impurity cimport score_tolerance
+from mrforest._core.lists cimport PlainCuts
 from mrforest._core.order cimport free_order, make_order, next_feature, put_back
 from mrforest._core.pool cimport NO_HISTOGRAM, HistogramPool
 from mrforest._core.rule cimport (
