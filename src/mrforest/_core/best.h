@@ -28,6 +28,18 @@ static inline double mrforest_gini_of_two(int64_t n, int64_t ones, int64_t left,
     return (double)of_left / (double)left + (double)of_right / (double)right;
 }
 
+/* Of any number of classes: left[k * stride] points of class k are on the left, n_left of all. */
+static inline double mrforest_gini_of_sides(const int32_t *left, ptrdiff_t stride, ptrdiff_t n_classes,
+                                            const int64_t *totals, int32_t n_left, int32_t n_right) {
+    int64_t of_left = 0, of_right = 0;
+    for (ptrdiff_t k = 0; k < n_classes; k++) {
+        int64_t l = left[k * stride], r = totals[k] - l;
+        of_left += l * l;
+        of_right += r * r;
+    }
+    return (double)of_left / (double)n_left + (double)of_right / (double)n_right;
+}
+
 /* Bits of numbers, one for each place between points in the order of a feature, that are not negative: so
  * they are in the order of their bits. Below 0: there is no cut. Returns the bits of the largest less a
  * share of 2^-20 of it. */

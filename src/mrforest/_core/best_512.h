@@ -333,13 +333,7 @@ MRFOREST_512 static double mrforest_best_of_many_in_bins_512(const int32_t *coun
             uint32_t close = _mm512_cmp_ps_mask(_mm512_loadu_ps(about + i), enough, _CMP_GE_OQ);
             for (; close; close &= close - 1) {
                 ptrdiff_t b = i + __builtin_ctz(close);
-                int64_t l = 0, r = 0;
-                for (ptrdiff_t k = 0; k < n_classes; k++) {
-                    int64_t count = work[k * PART + b], rest = totals[k] - count;
-                    l += count * count;
-                    r += rest * rest;
-                }
-                double score = (double)l / (double)left_of[b] + (double)r / (double)(n - left_of[b]);
+                double score = mrforest_gini_of_sides(work + b, PART, n_classes, totals, left_of[b], n - left_of[b]);
                 best = score > best ? score : best;
             }
         }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The kernels of best.h or best_512.h, whichever this processor has, for all lists or bins of a node. */
+ * The kernels of best.h, best_256.h or best_512.h, the widest that this processor has, for all lists or bins of a node. */
 #ifndef MRFOREST_LISTS_H
 #define MRFOREST_LISTS_H
 #include "best.h"
+#include "best_256.h"
 #include "best_512.h"
 
 /* A node of at most MRFOREST_LIST points. */
@@ -41,6 +42,17 @@ static void mrforest_best_in_lists(const uint32_t *items, const ptrdiff_t *place
         return;
     }
 #endif
+#ifdef MRFOREST_WITH_256
+    if (mrforest_has_256 && node->n_present == 2) {
+        mrforest_best_of_two_256(items, place, number, n_lists, n, (uint32_t)one, node->totals[one], node->weight, best);
+        return;
+    }
+    if (mrforest_has_256 && node->n_present <= MRFOREST_MOST_256) {
+        mrforest_best_of_many_256(items, place, number, n_lists, n, node->present, node->n_present, node->totals,
+                                  node->weight, node->right_weight, best);
+        return;
+    }
+#endif
     for (ptrdiff_t i = 0; i < n_lists; i++) {
         const uint32_t *list = items + place[number[i]];
         if (list[0] >> 16 == list[n - 1] >> 16)
@@ -70,6 +82,12 @@ static void mrforest_part_lists(uint32_t *items, const ptrdiff_t *place, const i
         return;
     }
 #endif
+#ifdef MRFOREST_WITH_256
+    if (mrforest_has_256) {
+        mrforest_part_lists_256(items, place, number, n_lists, n, is_left);
+        return;
+    }
+#endif
     for (ptrdiff_t i = 0; i < n_lists; i++) {
         uint32_t *list = items + place[number[i]];
         ptrdiff_t n_left = 0, n_right = 0;
@@ -96,11 +114,19 @@ static double mrforest_best_in_bins(const int32_t *counts, ptrdiff_t n_bins, ptr
         if (mrforest_has_512)
             return mrforest_best_of_two_in_bins_512(counts, n_bins, stride, (int32_t)n, (int32_t)totals[1]);
 #endif
+#ifdef MRFOREST_WITH_256
+        if (mrforest_has_256 && n <= 46340)
+            return mrforest_best_of_two_in_bins_256(counts, n_bins, stride, (int32_t)n, (int32_t)totals[1]);
+#endif
         return mrforest_best_of_two_in_bins(counts, n_bins, stride, n, ones);
     }
 #ifdef MRFOREST_WITH_512
     if (mrforest_has_512 && n_bins > 4)
         return mrforest_best_of_many_in_bins_512(counts, n_bins, stride, n_classes, totals, work);
+#endif
+#ifdef MRFOREST_WITH_256
+    if (mrforest_has_256 && n_bins > 4)
+        return mrforest_best_of_many_in_bins_256(counts, n_bins, stride, n_classes, totals, work);
 #endif
     return mrforest_best_of_many_in_bins(counts, n_bins, stride, n_classes, totals, left, right);
 }

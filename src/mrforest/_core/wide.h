@@ -3,8 +3,8 @@
  * MRFOREST_WIDE: compile a function twice where that can be, once for wider registers. Both do the same
  * operations one by one, so their results are the same to the bit.
  *
- * MRFOREST_512: a function written for registers of 512 bits, to be called where mrforest_has_512. Each
- * has a plain twin, which the checked build runs. */
+ * MRFOREST_512, MRFOREST_256: a function written for registers of so many bits, to be called where
+ * mrforest_has_512 or mrforest_has_256. Each has a plain twin, which the checked build runs. */
 #ifndef MRFOREST_WIDE_H
 #define MRFOREST_WIDE_H
 
@@ -22,9 +22,13 @@
 #define MRFOREST_512 \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vnni,popcnt,bmi,bmi2")))
 #define MRFOREST_WITH_512 1
-static int mrforest_has_512;
-__attribute__((constructor)) static void mrforest_look_for_512(void) {
+#define MRFOREST_256 __attribute__((target("avx2,fma,popcnt,bmi")))
+#define MRFOREST_WITH_256 1
+static int mrforest_has_512, mrforest_has_256;
+__attribute__((constructor)) static void mrforest_look_for_registers(void) {
     __builtin_cpu_init();
+    mrforest_has_256 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                       __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi");
     mrforest_has_512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq") &&
                        __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vnni") &&
