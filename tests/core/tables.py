@@ -121,6 +121,8 @@ def compiled_table(
         compiled.add_columns()
     if sliced:
         compiled.add_slices(most_others=1)
+    # A few rows: so that subtrees of such small tables grow in excerpts, too.
+    compiled.excerpt_bytes = len(table.codes) % 5 * table.codes.shape[1]
     return compiled
 
 

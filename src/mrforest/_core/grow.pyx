@@ -9,6 +9,9 @@ from libc.stdint cimport int32_t, uint64_t
 from mrforest._core.block cimport (
     BLOCK_POINTS, NOT_IN_BLOCK, enter_node, make_block, part_block,
 )
+from mrforest._core.excerpt cimport (
+    Excerpt, add_rows, free_excerpt, new_excerpt, show_excerpt, show_whole,
+)
 from mrforest._core.growth cimport (
     FAILED, OUT_OF_MEMORY, Growth, Limits, Pending, larger_of,
 )
@@ -87,18 +90,31 @@ cdef class CutGrowth(Growth):
 
 
 cdef class ListGrowth(CutGrowth):
-    """Nodes are slices of lists of rows. Small subtrees grow in blocks, see block.pxd."""
+    """Nodes are slices of lists of rows. Subtrees grow in excerpts of the table, see excerpt.pxd,
+    and small ones in blocks, see block.pxd."""
 
     cdef bint has_blocks
-    cdef Table own                      # a table with copies of the tree's own
+    cdef Table own                      # the table as this tree sees it at the moment
     cdef int32_t[::1] copies
+    cdef Excerpt* excerpt               # NULL: all rows fit the cache
+    cdef bint is_in_excerpt
 
     def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
                  SplitRule rule):
         CutGrowth.__init__(self, table, structure, estimation, key, limits, rule)
+        cdef Py_ssize_t n = self.structure.shape[0]
         self.has_blocks = self.python is None and self.splitter.can_use_block()
+        if self.is_honest:
+            n += self.estimation.shape[0]
+        if self.python is None:
+            self.excerpt = new_excerpt(self.table, n, table.excerpt_bytes)
+
+    def __dealloc__(self):
+        free_excerpt(self.excerpt)
 
     cdef void prepare(self):
+        self.own = self.table[0]
+        self.table = &self.own
         if not (self.is_honest or self.rule.restricts or self.python is not None):
             self.join_copies()
 
@@ -118,9 +134,7 @@ cdef class ListGrowth(CutGrowth):
         if n == rows.shape[0]:
             return
         self.structure = self.estimation = rows[:n]
-        self.own = self.table[0]
         self.own.copies = &self.copies[0]
-        self.table = &self.own
 
     cdef void count(self, int histogram, const Pending* node) noexcept nogil:
         self.pool.count(
@@ -203,13 +217,41 @@ cdef class ListGrowth(CutGrowth):
             self.table, self.splitter.block, split.place, node.first_structure, node.n_structure,
             node.level, &split.cut)
 
+    cdef int grow_in_excerpt(self, const Pending* node) except FAILED nogil:
+        """Grow a subtree with its rows copied together."""
+        cdef int32_t* structure = &self.structure[0] + node.first_structure
+        cdef int32_t* estimation = (
+            &self.estimation[0] + self.nodes[node.number].first_estimation)
+        cdef Py_ssize_t n_estimation = self.nodes[node.number].n_estimation
+        cdef Py_ssize_t n = add_rows(self.excerpt, self.table, structure, 0, node.n_structure)
+        cdef int error
+        if self.is_honest:
+            n = add_rows(self.excerpt, self.table, estimation, n, n_estimation)
+        show_excerpt(self.excerpt, n, &self.own)
+        self.is_in_excerpt = True
+        error = self.grow_below(node[0])
+        self.is_in_excerpt = False
+        show_whole(self.excerpt, estimation, n_estimation, &self.own)
+        return error
+
+    cdef bint wants_excerpt(self, const Pending* node) noexcept nogil:
+        cdef Py_ssize_t n = node.n_structure
+        if self.excerpt is NULL or self.is_in_excerpt:
+            return False
+        if self.is_honest:
+            n += self.nodes[node.number].n_estimation
+        return n <= self.excerpt.room
+
     cdef int split(self, Pending* node) except FAILED nogil:
         cdef Py_ssize_t number = node.number, first = self.nodes[number].first_estimation
         cdef Py_ssize_t n_estimation = self.nodes[number].n_estimation
         cdef Py_ssize_t left_structure, left_estimation
         cdef Pending children[2]
         cdef Split split
-        cdef int error = self.enter_block(node)
+        cdef int error
+        if self.wants_excerpt(node):
+            return self.grow_in_excerpt(node)
+        error = self.enter_block(node)
         if error == 0 and (self.count_classes(node) or not self.stops_when_pure()):
             error = self.draw(node, &split)
         if error <= 0:

@@ -92,6 +92,7 @@ cdef class Growth:
     cdef int start(self, Pending* root) noexcept nogil
     cdef int look(self, Py_ssize_t n_points) except FAILED nogil
     cdef int grow(self) except FAILED nogil
+    cdef int grow_below(self, Pending node) except FAILED nogil
     cdef object run(self)
 
     cdef Py_ssize_t since_look

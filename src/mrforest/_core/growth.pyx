@@ -303,8 +303,13 @@ cdef class Growth:
         cdef int error = self.start(&node)
         if error != 0 or self.must_stop(&node):
             return error
-        error = self.push(node)
-        while error == 0 and self.n_pending > 0:
+        return self.grow_below(node)
+
+    cdef int grow_below(self, Pending node) except FAILED nogil:
+        """Grow a node and all that comes of it."""
+        cdef Py_ssize_t n_others = self.n_pending
+        cdef int error = self.push(node)
+        while error == 0 and self.n_pending > n_others:
             self.n_pending -= 1
             node = self.pending[self.n_pending]
             error = self.look(node.n_structure)

@@ -8,6 +8,12 @@ from mrforest._core.types cimport (
     Column, Entry, Table, at, code_t, codes_of, column_of, copies_of, count_t, mass_of, moment_of,
 )
 
+cdef extern from "count.h" nogil:
+    void mrforest_count_bytes(
+        const uint8_t* codes, Py_ssize_t n_features, Py_ssize_t n_rows, const int32_t* y,
+        const int32_t* copies, const int32_t* rows, Py_ssize_t n, const int32_t* start,
+        Py_ssize_t size, int32_t* counts)
+
 
 # The kernels below come in four kinds: codes of one or two bytes, cells of 32 or 64 bits. Those
 # of 64 bits serve masses and, with a second column, moments.
@@ -25,6 +31,12 @@ cdef void count_rows_of(
     cdef const code_t* code
     cdef count_t count, moment = 0
     cdef bint has_moment = count_t is int64_t and table.moment is not NULL
+    if code_t is uint8_t and count_t is int32_t:
+        if features is NULL:
+            mrforest_count_bytes(
+                codes, table.n_features, table.n_rows, table.y, table.copies, rows, n,
+                table.start, size, counts)
+            return
     for i in range(n):
         row = at(rows[i], table.n_rows)
         code = codes + row * table.n_features

@@ -25,6 +25,7 @@ cdef class TrainingTable:
     cdef readonly Target target
     cdef const uint8_t[:, ::1] narrow   # codes: one of the two; or values
     cdef const uint16_t[:, ::1] wide
+    cdef public Py_ssize_t excerpt_bytes
     cdef object by_column               # the same codes transposed, if a rule asks
     cdef Slices slices                  # of features of few codes, if has_slices
     cdef readonly bint has_slices

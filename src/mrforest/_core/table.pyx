@@ -16,6 +16,11 @@ XLOGX_TABLE_SIZE = 1 << 16
 MOST_CODES = 8
 MOST_CLASSES = 8
 
+# Bytes of codes: more than the cache of one core holds, and a part of it that leaves room for lists
+# and histograms.
+LARGE = 1 << 22
+EXCERPT = 1 << 17
+
 MISFIT = "the arrays of a training table do not fit together"
 
 
@@ -101,6 +106,11 @@ cdef class TrainingTable:
         Thresholds of all features, and where each feature's begin (n_features + 1 of them).
     values : ndarray of shape (n_rows, n_features), dtype=float64, or None
         Numbers, category codes, NaN. Given instead of codes, n_bins, cuts.
+
+    Attributes
+    ----------
+    excerpt_bytes : int
+        Codes of a subtree that are copied together, at most; see excerpt.pxd.
     """
 
     def __init__(self, Target target, is_categorical, *, codes=None, n_bins=None, cuts=None,
@@ -118,6 +128,7 @@ cdef class TrainingTable:
         ):
             raise ValueError(MISFIT)
         self.target = target
+        self.excerpt_bytes = EXCERPT
         target.show(&self.view)
         self.is_categorical = is_categorical.view(np.uint8)
         self.view.n_rows = n_rows
@@ -147,8 +158,15 @@ cdef class TrainingTable:
             self.narrow = codes
             self.view.codes = &self.narrow[0, 0]
 
+    @property
+    def is_large(self):
+        """Whether the codes are more than a cache of one core holds."""
+        codes = self.arguments[2]
+        return codes is not None and codes.nbytes > LARGE
+
     def add_columns(self):
-        """Keep the codes column by column, too, for rules that look at few features."""
+        """Keep the codes column by column, too: for rules that look at few features, and for large
+        tables, whose rows are parted by one column at a time."""
         cdef const uint8_t[:, ::1] narrow
         cdef const uint16_t[:, ::1] wide
         codes = self.arguments[2]

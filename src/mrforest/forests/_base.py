@@ -85,7 +85,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
                 f"{type(self).__name__}._rule must return a compiled split rule, not "
                 f"{rule!r}; mrforest.rules has forests for rules in Python"
             )
-        if not rule.looks_at_all:
+        if not rule.looks_at_all or training.table.is_large:
             training.table.add_columns()
         training.table.add_slices()
         return partial(_core.grow_tree, rule=rule)
