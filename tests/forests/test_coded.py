@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 from mrforest import BreimanForestClassifier, MultinomialForestClassifier, _core
+from mrforest.forests import _coded
 from mrforest.forests._coded import coded_nodes
 from mrforest.forests._nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
 
@@ -43,7 +44,7 @@ def find_nodes(X, nodes, tree_start, coded):
 @st.composite
 def trees(draw, n_features):
     """Nodes breadth first; children are neighbours."""
-    n_splits = draw(st.integers(0, 12))
+    n_splits = draw(st.integers(0, 24))
     nodes = np.zeros(2 * n_splits + 1, dtype=_core.NODE_DTYPE)
     nodes["child"] = -1
     waiting, n_nodes = [0], 1
@@ -73,7 +74,10 @@ def test_same_leaves_as_one_node_after_the_other(data):
     expected = [[walk(tree, row) for tree in forest] for row in X]
     coded = coded_nodes(nodes, tree_start)
     assert (coded is None) == all(len(tree) == 1 for tree in forest)
-    for kind in (None, coded):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_coded, "slim_nodes", lambda *_: None)
+        wide = coded_nodes(nodes, tree_start)
+    for kind in (None, coded, wide):
         np.testing.assert_array_equal(
             find_nodes(X, nodes, tree_start, kind), expected, strict=False
         )
@@ -133,11 +137,41 @@ def test_predictions_do_not_depend_on_codes(kind, max_bins):
     assert pickle.dumps(forest) == before
 
 
-def test_codes_are_made_when_many_rows_have_come():
+@pytest.mark.parametrize("n", [16, 17, 33, 65, 129, 256, 257])
+def test_columns_of_any_number(n):
+    """Codes of a row take a power of two of bytes, or as many as there are columns."""
+    rng = np.random.default_rng(n)
+    nodes, tree_start = stumps(rng.normal(size=3 * n))
+    nodes["feature"][::3] = np.tile(rng.permutation(n), 3)
+    coded = coded_nodes(nodes, tree_start)
+    assert coded.stride == (n if n > 256 else max(16, 2 ** math.ceil(math.log2(n))))
+    X = rng.normal(size=(21, n))
+    found = find_nodes(X, nodes, tree_start, coded)
+    np.testing.assert_array_equal(found, find_nodes(X, nodes, tree_start, None))
+
+
+def test_a_child_far_ahead_needs_wide_nodes():
+    """A tree whose last level is too far from the one above for two bytes."""
+    nodes = np.zeros(2**18 - 1, dtype=_core.NODE_DTYPE)
+    is_inner = np.arange(len(nodes)) < len(nodes) // 2
+    nodes["child"] = np.where(is_inner, 2 * np.arange(len(nodes)) + 1, -1)
+    nodes["threshold"] = np.arange(len(nodes)) % 250
+    X = np.random.default_rng(0).uniform(-1, 251, (30, 1))
+    tree_start = np.array([0, len(nodes)])
+    coded = coded_nodes(nodes, tree_start)
+    assert coded.stride == coded.n_columns
+    found = find_nodes(X, nodes, tree_start, coded)
+    np.testing.assert_array_equal(found, find_nodes(X, nodes, tree_start, None))
+
+
+@pytest.mark.parametrize(
+    ("voting", "made"), [("hard", "_vote_trees"), ("soft", "_coded")]
+)
+def test_codes_are_made_when_many_rows_have_come(voting, made):
     X, y = make_classification(400, random_state=0)
-    forest = MultinomialForestClassifier(5, random_state=0).fit(X, y)
+    forest = MultinomialForestClassifier(5, voting=voting, random_state=0).fit(X, y)
     for _ in range(2 * len(forest._forest.nodes) // 5):
-        assert "_coded" not in vars(forest._forest)
+        assert made not in vars(forest._forest)
         forest.predict(X[:1])
     forest.predict(X[:1])
-    assert "_coded" in vars(forest._forest)
+    assert made in vars(forest._forest)

@@ -22,6 +22,7 @@ from mrforest._core.predict import (
     CODED_NODE_DTYPE,
     CodedNodes,
     Rows,
+    add_labels,
     add_shares,
     add_shares_at,
     add_values,
@@ -39,6 +40,8 @@ from mrforest._core.rules.denil import Denil
 from mrforest._core.rules.greedy import Greedy
 from mrforest._core.rules.multinomial import Multinomial
 from mrforest._core.rules.random import Random
+from mrforest._core.shares import LeafShares, add_leaf_shares
+from mrforest._core.sieve import Sieve, common_labels
 from mrforest._core.subtree import LANES, RegionSubtrees, Subtrees
 from mrforest._core.table import Target, TrainingTable
 from mrforest._core.tree import NODE_DTYPE
@@ -56,6 +59,7 @@ __all__ = [
     "DataDriven",
     "Denil",
     "Greedy",
+    "LeafShares",
     "Limits",
     "MatrixComparer",
     "Multinomial",
@@ -64,17 +68,21 @@ __all__ = [
     "Random",
     "RegionSubtrees",
     "Rows",
+    "Sieve",
     "SplitRule",
     "Subtrees",
     "Target",
     "TrainingTable",
     "VectorComparer",
+    "add_labels",
+    "add_leaf_shares",
     "add_shares",
     "add_shares_at",
     "add_values",
     "add_votes",
     "add_votes_at",
     "bootstrap_points",
+    "common_labels",
     "distinct_values",
     "encode",
     "estimation_decrease",

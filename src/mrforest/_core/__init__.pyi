@@ -258,6 +258,8 @@ def grow_by_comparisons(
 class CodedNodes:
     is_wide: bool
     n_columns: int
+    n_values: int
+    stride: int
     def __init__(
         self,
         nodes: NDArray[np.void],
@@ -265,6 +267,7 @@ class CodedNodes:
         is_equality: NDArray[np.uint8],
         values: NDArray[np.float64],
         start: NDArray[np.int64],
+        slim_nodes: NDArray[np.uint32] | None,
     ) -> None: ...
 
 class Rows:
@@ -277,6 +280,35 @@ class Rows:
         coded: CodedNodes | None,
     ) -> None: ...
 
+class LeafShares:
+    def __init__(
+        self,
+        nodes: NDArray[np.void],
+        tree_start: NDArray[np.int64],
+        leaf_offset: NDArray[np.int64],
+        mass_start: NDArray[np.int64],
+        mass_class: NDArray[np.uint16],
+        mass: NDArray[np.float32],
+        n_classes: int,
+    ) -> None: ...
+
+class Sieve:
+    def __init__(
+        self,
+        coded: CodedNodes,
+        tree_start: NDArray[np.int64],
+        labels: NDArray[np.int32],
+        n_classes: int,
+        n_features: int,
+    ) -> None: ...
+    def count_votes(self, X: NDArray[np.float64], votes: NDArray[np.int32]) -> int: ...
+
+def common_labels(
+    nodes: NDArray[np.void],
+    tree_start: NDArray[np.int64],
+    leaf_offset: NDArray[np.int64],
+    leaf_label: NDArray[np.uint16],
+) -> NDArray[np.int32]: ...
 def find_nodes(
     rows: Rows,
     out: NDArray[np.int32],
@@ -302,6 +334,16 @@ def add_votes(
     leaf_offset: NDArray[np.int64],
     leaf_label: NDArray[np.uint16],
     votes: NDArray[np.int32],
+) -> None: ...
+def add_labels(
+    rows: Rows,
+    labels: NDArray[np.uint16],
+    votes: NDArray[np.int32],
+) -> None: ...
+def add_leaf_shares(
+    rows: Rows,
+    leaf_shares: LeafShares,
+    shares: NDArray[np.float64],
 ) -> None: ...
 def add_shares(
     rows: Rows,

@@ -8,7 +8,7 @@ a tree side by side: while one waits for its node, the others go on.
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport free, malloc
 
 from mrforest._core.types cimport Node
@@ -22,40 +22,29 @@ cdef extern from "walk.h" nogil:
         int32_t* where)
 
 cdef extern from "coded.h" nogil:
-    ctypedef struct Column "MRForestColumn":
-        const double* values
-        int32_t n_values
-        int32_t feature
-        int32_t is_equality
-
-    ctypedef struct CodedNode "MRForestCodedNode":
-        int32_t child
-        uint16_t column
-        uint16_t high
-
     void code_bytes(
         const Column* columns, Py_ssize_t n_columns, const double* X, Py_ssize_t n_features,
-        Py_ssize_t n_rows, uint8_t* codes)
+        Py_ssize_t n_rows, uint8_t* codes, Py_ssize_t stride)
     void code_shorts(
         const Column* columns, Py_ssize_t n_columns, const double* X, Py_ssize_t n_features,
-        Py_ssize_t n_rows, uint16_t* codes)
+        Py_ssize_t n_rows, uint16_t* codes, Py_ssize_t stride)
+
+cdef extern from "words.h" nogil:
+    int mrforest_has_missing(const double* X, Py_ssize_t n)
+
+cdef extern from "descent.h" nogil:
+    Py_ssize_t mrforest_slim_stride(Py_ssize_t n_columns)
+    void walk_slim(
+        const uint32_t* nodes, Py_ssize_t n_nodes, const uint8_t* codes, Py_ssize_t stride,
+        Py_ssize_t n_rows, int32_t* where, int32_t* waiting)
     void walk_bytes(
-        const CodedNode* nodes, const uint8_t* codes, Py_ssize_t n_columns, Py_ssize_t n_rows,
-        int32_t* where)
+        const CodedNode* nodes, Py_ssize_t n_nodes, const uint8_t* codes, Py_ssize_t stride,
+        Py_ssize_t n_rows, int32_t* where, int32_t* waiting)
     void walk_shorts(
-        const CodedNode* nodes, const uint16_t* codes, Py_ssize_t n_columns, Py_ssize_t n_rows,
-        int32_t* where)
+        const CodedNode* nodes, Py_ssize_t n_nodes, const uint16_t* codes, Py_ssize_t stride,
+        Py_ssize_t n_rows, int32_t* where, int32_t* waiting)
 
 CODED_NODE_DTYPE = np.dtype([("child", np.int32), ("column", np.uint16), ("high", np.uint16)])
-
-
-cdef bint has_missing(const double[:, ::1] X) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef const double* x = &X[0, 0]
-    cdef bint found = False
-    for i in range(X.shape[0] * X.shape[1]):
-        found |= x[i] != x[i]
-    return found
 
 
 cdef class CodedNodes:
@@ -73,19 +62,22 @@ cdef class CodedNodes:
         The values of each column, ascending, one column after the other.
     start : ndarray of int64
         First value of each column, and the end.
+    slim_nodes : ndarray of uint32 or None
+        The nodes as descent.h has them, if they fit.
     """
-    cdef const CodedNode[::1] nodes
-    cdef const double[::1] values
-    cdef Column* columns
-    cdef readonly Py_ssize_t n_columns
-    cdef readonly bint is_wide      # codes have two bytes
 
     def __cinit__(self, nodes, const int32_t[::1] features, const uint8_t[::1] is_equality,
-                  const double[::1] values, const int64_t[::1] start):
+                  const double[::1] values, const int64_t[::1] start,
+                  const uint32_t[::1] slim_nodes):
         cdef Py_ssize_t j
+        self.slim_nodes = slim_nodes
         self.nodes = nodes
         self.values = values
         self.n_columns = features.shape[0]
+        self.n_values = values.shape[0]
+        self.stride = self.n_columns
+        if slim_nodes is not None:
+            self.stride = mrforest_slim_stride(self.n_columns)
         self.columns = <Column*> malloc(self.n_columns * sizeof(Column))
         if self.columns is NULL:
             raise MemoryError("no memory for codes")
@@ -115,13 +107,6 @@ cdef class Rows:
     coded : CodedNodes or None
         The same nodes.
     """
-    cdef const double[:, ::1] X
-    cdef const Node[::1] nodes
-    cdef const int64_t[::1] tree_start
-    cdef CodedNodes coded
-    cdef void* codes
-    cdef bint is_plain
-    cdef Py_ssize_t n, n_trees
 
     def __cinit__(self, const double[:, ::1] X not None, const Node[::1] nodes not None,
                   const int64_t[::1] tree_start not None, bint has_equality, CodedNodes coded):
@@ -132,7 +117,7 @@ cdef class Rows:
         self.n = X.shape[0]
         self.n_trees = tree_start.shape[0] - 1
         with nogil:
-            missing = has_missing(X)
+            missing = mrforest_has_missing(&X[0, 0], X.shape[0] * X.shape[1])
         self.is_plain = not (has_equality or missing)
         if coded is not None and not missing:
             self.coded = coded
@@ -140,20 +125,22 @@ cdef class Rows:
 
     def __dealloc__(self):
         free(self.codes)
+        free(self.waiting)
 
     cdef int code(self) except -1:
         cdef CodedNodes coded = self.coded
         cdef Py_ssize_t n_columns = coded.n_columns, n_features = self.X.shape[1]
-        self.codes = malloc(self.n * n_columns * (2 if coded.is_wide else 1))
-        if self.codes is NULL:
+        self.codes = malloc(self.n * coded.stride * (2 if coded.is_wide else 1))
+        self.waiting = <int32_t*> malloc(self.n * sizeof(int32_t))
+        if self.codes is NULL or self.waiting is NULL:
             raise MemoryError("no memory for codes")
         with nogil:
             if coded.is_wide:
                 code_shorts(coded.columns, n_columns, &self.X[0, 0], n_features, self.n,
-                            <uint16_t*> self.codes)
+                            <uint16_t*> self.codes, coded.stride)
             else:
                 code_bytes(coded.columns, n_columns, &self.X[0, 0], n_features, self.n,
-                           <uint8_t*> self.codes)
+                           <uint8_t*> self.codes, coded.stride)
         return 0
 
     cdef const Node* tree(self, Py_ssize_t t) noexcept nogil:
@@ -161,18 +148,24 @@ cdef class Rows:
 
     cdef void walk(self, Py_ssize_t t, int32_t* where) noexcept nogil:
         """Leaf node of each row in a tree."""
-        cdef const CodedNode* coded
+        cdef Py_ssize_t first = self.tree_start[t], n_nodes = self.tree_start[t + 1] - first
         if self.codes is NULL:
             if self.is_plain:
                 walk_plain(self.tree(t), &self.X[0, 0], self.X.shape[1], self.n, where)
             else:
                 walk_any(self.tree(t), &self.X[0, 0], self.X.shape[1], self.n, where)
-            return
-        coded = &self.coded.nodes[self.tree_start[t]]
-        if self.coded.is_wide:
-            walk_shorts(coded, <const uint16_t*> self.codes, self.coded.n_columns, self.n, where)
+        elif self.coded.slim_nodes is not None:
+            walk_slim(
+                &self.coded.slim_nodes[first], n_nodes, <const uint8_t*> self.codes,
+                self.coded.stride, self.n, where, self.waiting)
+        elif self.coded.is_wide:
+            walk_shorts(
+                &self.coded.nodes[first], n_nodes, <const uint16_t*> self.codes,
+                self.coded.stride, self.n, where, self.waiting)
         else:
-            walk_bytes(coded, <const uint8_t*> self.codes, self.coded.n_columns, self.n, where)
+            walk_bytes(
+                &self.coded.nodes[first], n_nodes, <const uint8_t*> self.codes,
+                self.coded.stride, self.n, where, self.waiting)
 
 
 def find_nodes(
@@ -231,6 +224,23 @@ def add_votes(
         for t in range(rows.n_trees):
             rows.walk(t, &where[0])
             add_tree_votes(rows.tree(t), &where[0], &leaf_label[leaf_offset[t]], votes)
+
+
+def add_labels(
+    Rows rows not None,                # IN
+    const uint16_t[::1] labels,        # IN         by node, of all trees
+    int32_t[:, ::1] votes,             # IN and OUT rows x classes
+):
+    """Add one vote a tree, for the label of the leaf node."""
+    cdef Py_ssize_t t, i
+    cdef int32_t[::1] where = np.empty(rows.n, dtype=np.int32)
+    cdef const uint16_t* label
+    with nogil:
+        for t in range(rows.n_trees):
+            rows.walk(t, &where[0])
+            label = &labels[rows.tree_start[t]]
+            for i in range(rows.n):
+                votes[i, label[where[i]]] += 1
 
 
 def add_shares(

@@ -64,7 +64,34 @@ def coded_nodes(
         np.array(is_equality, dtype=np.uint8),
         np.concatenate(values),
         np.cumsum([0, *map(len, values)]),
+        slim_nodes(out, first, len(features), max(map(len, values))),
     )
+
+
+def slim_nodes(
+    nodes: NDArray[np.void],
+    first: NDArray[np.int64],
+    n_columns: int,
+    n_values: int,
+) -> NDArray[np.uint32] | None:
+    """Return the nodes in four bytes each; None: they do not fit.
+
+    Parameters
+    ----------
+    nodes : ndarray of CODED_NODE_DTYPE
+    first : ndarray of int64
+        First node of the tree of each node.
+    n_columns, n_values : int
+        Columns of codes, values of a column at most.
+    """
+    ahead = nodes["child"] - (np.arange(len(nodes)) - first)
+    if n_columns > 256 or n_values > 255 or ahead.max() >= 2**16 or ahead.min() < 0:
+        return None
+    high = np.minimum(nodes["high"], 255)  # no code is above 255, as none is of a leaf
+    slim: NDArray[np.uint32] = ahead.astype(np.uint32) << np.uint32(16)
+    slim |= nodes["column"].astype(np.uint32) << np.uint32(8)
+    slim |= high
+    return slim
 
 
 def groups_of(

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -24,12 +24,15 @@ from mrforest import _core
 from mrforest.forests._coded import coded_nodes
 from mrforest.forests._nodes import EQUALITY
 from mrforest.forests._threads import in_threads
+from mrforest.forests._votes import VoteTrees
+
+Made = TypeVar("Made")
 
 # Rows that go through all trees together: enough of them to make use of a tree once it
 # is in the cache, few enough to leave it there.
 BLOCK_ROWS = 4096
-# The same of rows in codes, in bytes, and rows at most
-BLOCK_CODES, MOST_BLOCK_ROWS = 2**19, 2**14
+# The same of rows in codes, in bytes, and the fewest and most rows
+BLOCK_CODES, LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS = 2**19, 2**8, 2**14
 # To lay a node out for codes takes as long as a few rows need for a tree.
 NODE_WORK = 2
 # Below this many rows x trees a second thread costs more than it saves.
@@ -157,12 +160,19 @@ class FlatForest:
         """The nodes in codes, if that can be."""
         return coded_nodes(self.nodes, self.tree_start)
 
-    def _coded_for(self, n_rows: int) -> _core.CodedNodes | None:
-        """Return the nodes in codes, once so many rows have come that they pay."""
+    def _is_worth_it(self, n_rows: int) -> bool:
+        """Note that rows come; return whether what is made for many pays by now."""
         state = vars(self)
         state["_walked"] = state.get("_walked", 0) + n_rows * len(self)
-        is_worth_it = state["_walked"] >= NODE_WORK * len(self.nodes)
-        return self._coded if is_worth_it else None
+        return bool(state["_walked"] >= NODE_WORK * len(self.nodes))
+
+    def _once(self, name: str, make: Callable[..., Made], *arguments: Any) -> Made:
+        """Return what was made for many rows, and make it if it was not."""
+        state = vars(self)
+        if name not in state:
+            state[name] = make(*arguments)
+        made: Made = state[name]
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         # What rows have come, and what was made for them, is not part of the forest.
@@ -173,13 +183,9 @@ class FlatForest:
         add: Callable[[_core.Rows, slice], None],
         X: NDArray[np.float64],
         n_jobs: int | None,
+        coded: _core.CodedNodes | None,
     ) -> None:
         """Call `add` with blocks of rows that are ready to go through the trees."""
-        coded = self._coded_for(len(X))
-        n_rows = BLOCK_ROWS
-        if coded is not None:
-            n_rows = BLOCK_CODES // coded.n_columns
-            n_rows = min(max(n_rows, BLOCK_ROWS), MOST_BLOCK_ROWS)
 
         def block(rows: slice) -> None:
             ready = _core.Rows(
@@ -187,7 +193,7 @@ class FlatForest:
             )
             add(ready, rows)
 
-        in_blocks(block, len(X), len(self), n_jobs, n_rows)
+        in_blocks(block, len(X), len(self), n_jobs, rows_of_block(coded))
 
     def find_nodes(
         self, X: NDArray[np.float64], n_jobs: int | None
@@ -198,7 +204,8 @@ class FlatForest:
         def add(ready: _core.Rows, rows: slice) -> None:
             _core.find_nodes(ready, out[rows])
 
-        self.in_blocks(add, X, n_jobs)
+        coded = self._coded if self._is_worth_it(len(X)) else None
+        self.in_blocks(add, X, n_jobs, coded)
         return out
 
     def paths(self, X: NDArray[np.float64], n_jobs: int | None) -> sparse.csr_matrix:
@@ -269,7 +276,16 @@ class ClassForest(FlatForest):
                 out[rows],
             )
 
-        self.in_blocks(add, X, n_jobs)
+        if not self._is_worth_it(len(X)):
+            self.in_blocks(add, X, n_jobs, None)
+            return out
+        trees = self._once("_vote_trees", VoteTrees, self, n_classes, X.shape[1])
+
+        def block(rows: slice) -> None:
+            trees.count_votes(X[rows], out[rows])
+
+        n_rows = rows_of_block(trees.coded) if trees.sieve is None else MOST_BLOCK_ROWS
+        in_blocks(block, len(X), len(self), n_jobs, n_rows)
         return out
 
     def shares(
@@ -279,17 +295,28 @@ class ClassForest(FlatForest):
         out = np.zeros((len(X), n_classes))
 
         def add(ready: _core.Rows, rows: slice) -> None:
-            _core.add_shares(
-                ready,
-                self.leaf_offset,
-                self.mass_start,
-                self.mass_class,
-                self.mass,
-                out[rows],
-            )
+            _core.add_shares(ready, self.leaf_offset, *self._masses(), out[rows])
 
-        self.in_blocks(add, X, n_jobs)
+        def add_made(ready: _core.Rows, rows: slice) -> None:
+            _core.add_leaf_shares(ready, leaf_shares, out[rows])
+
+        if not self._is_worth_it(len(X)):
+            self.in_blocks(add, X, n_jobs, None)
+            return out
+        starts = self.tree_start, self.leaf_offset
+        leaf_shares = self._once(
+            "_leaf_shares",
+            _core.LeafShares,
+            self.nodes,
+            *starts,
+            *self._masses(),
+            n_classes,
+        )
+        self.in_blocks(add_made, X, n_jobs, self._coded)
         return out
+
+    def _masses(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        return self.mass_start, self.mass_class, self.mass
 
     def estimation_decrease(self, n_classes: int, n_features: int) -> NDArray[Any]:
         """Decrease of the Gini impurity of the estimation points, by feature."""
@@ -345,7 +372,8 @@ class ValueForest(FlatForest):
                 out[rows],
             )
 
-        self.in_blocks(add, X, n_jobs)
+        coded = self._coded if self._is_worth_it(len(X)) else None
+        self.in_blocks(add, X, n_jobs, coded)
         return out
 
     def estimation_decrease(self, n_features: int) -> NDArray[Any]:
@@ -364,6 +392,14 @@ class ValueForest(FlatForest):
             (self.leaf_deviation / size) ** 2,
             n_features,
         )
+
+
+def rows_of_block(coded: _core.CodedNodes | None) -> int:
+    """Return how many rows had better go through all trees together."""
+    if coded is None:
+        return BLOCK_ROWS
+    n_rows = BLOCK_CODES // coded.stride
+    return min(max(n_rows, LEAST_BLOCK_ROWS), MOST_BLOCK_ROWS)
 
 
 def in_blocks(
