@@ -112,11 +112,11 @@ static inline ptrdiff_t mrforest_slim_stride(ptrdiff_t n_columns) {
     return stride;
 }
 
-/* As many levels as a balanced tree of so many nodes has: few rows arrive much earlier. */
+/* Nearly as many levels as a balanced tree of so many nodes has: few rows arrive much earlier. */
 static inline int mrforest_first_levels(ptrdiff_t n_nodes) {
     int levels = 0;
     while (n_nodes >> (levels + 1)) levels++;
-    return levels;
+    return levels > 2 ? levels - 2 : 0;
 }
 
 static inline void walk_slim(const MRForestSlimNode *nodes, ptrdiff_t n_nodes, const uint8_t *codes, ptrdiff_t stride,
