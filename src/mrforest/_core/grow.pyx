@@ -104,6 +104,8 @@ cdef class ListGrowth(CutGrowth):
         CutGrowth.__init__(self, table, structure, estimation, key, limits, rule)
         cdef Py_ssize_t n = self.structure.shape[0]
         self.has_blocks = self.python is None and self.splitter.can_use_block()
+        if self.splitter.make_lists(NULL) != 0:
+            raise MemoryError("no memory to grow a tree")
         if self.is_honest:
             n += self.estimation.shape[0]
         if self.python is None:
@@ -291,7 +293,8 @@ cdef class MaskGrowth(CutGrowth):
             limits.min_leaf if limits.has_floor else 0)
         if self.sheets is NULL:
             raise MemoryError("no memory to grow a tree")
-        self.splitter.sheets = self.sheets
+        if self.splitter.make_lists(self.sheets) != 0:
+            raise MemoryError("no memory to grow a tree")
 
     def __dealloc__(self):
         free_sheets(self.sheets)

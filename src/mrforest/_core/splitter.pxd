@@ -63,6 +63,8 @@ cdef class Splitter:
     cdef Shortlist* short               # NULL: small nodes are sorted
     cdef bint is_listed                 # whether the node that is looked at has lists there
     cdef Sheets* sheets                 # the owner's; NULL: nodes are no masks
+    cdef int32_t* others                # features without slices
+    cdef Py_ssize_t n_others
 
     # Work space
     cdef Entry* entries
@@ -107,9 +109,13 @@ cdef class Splitter:
     cdef bint has_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
     cdef void set_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
     cdef void look_together(
-        self, const NodeView* node, Py_ssize_t first, Py_ssize_t n) noexcept nogil
-    cdef void list_selected(
-        self, const NodeView* node, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+        self, const NodeView* node, const int32_t* features, Py_ssize_t n, Py_ssize_t* place
+    ) noexcept nogil
+    cdef void list_together(
+        self, const NodeView* node, const int32_t* features, Py_ssize_t n, Py_ssize_t* place
+    ) noexcept nogil
+    cdef bint can_be_listed(self, const NodeView* node) noexcept nogil
+    cdef int make_lists(self, Sheets* sheets) noexcept nogil
     cdef Py_ssize_t look_in_block(self, const NodeView* node, Draw* draw) noexcept nogil
     cdef Py_ssize_t look_in_sheet(self, const NodeView* node, Draw* draw) noexcept nogil
     cdef Py_ssize_t look_at_some(self, const NodeView* node, Draw* draw) noexcept nogil

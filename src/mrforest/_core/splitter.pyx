@@ -14,7 +14,7 @@ from mrforest._core.block cimport (
     new_block,
 )
 from mrforest._core.candidates cimport Feature, score_cuts
-from mrforest._core.growth cimport BAD_CHOICE
+from mrforest._core.growth cimport BAD_CHOICE, OUT_OF_MEMORY
 from mrforest._core.histogram cimport (
     counted_entries, counted_points, sorted_entries, sorted_points,
 )
@@ -96,6 +96,7 @@ cdef class Splitter:
         self.columns_able = <int32_t*> malloc(n_features * sizeof(int32_t))
         self.best = <double*> malloc(n_features * sizeof(double))
         self.no_cut = <Slice*> malloc(n_features * sizeof(Slice))
+        self.others = <int32_t*> malloc(n_features * sizeof(int32_t))
         self.place = <Py_ssize_t*> malloc(n_features * sizeof(Py_ssize_t))
         self.selected = new_selected(self.table, n_structure)
         if (self.entries is NULL or self.points is NULL or self.keys is NULL
@@ -104,6 +105,7 @@ cdef class Splitter:
                 or self.lefts is NULL or self.cut_bins is NULL or self.bins_work is NULL
                 or self.marks is NULL or self.categories is NULL or self.able is NULL
                 or self.columns_able is NULL or self.best is NULL or self.no_cut is NULL
+                or self.others is NULL
                 or self.place is NULL or self.selected is NULL
                 or not make_order(&self.order, n_features)):
             raise MemoryError("no memory to grow a tree")
@@ -132,6 +134,7 @@ cdef class Splitter:
         free(self.columns_able)
         free(self.best)
         free(self.no_cut)
+        free(self.others)
         free(self.place)
         free_selected(self.selected)
 
@@ -157,43 +160,49 @@ cdef class Splitter:
         return self.sheets is not NULL and self.sheets.slices.is_sliced[feature]
 
     cdef void look_together(
-        self, const NodeView* node, Py_ssize_t first, Py_ssize_t n
+        self, const NodeView* node, const int32_t* features, Py_ssize_t n, Py_ssize_t* place
     ) noexcept nogil:
-        """Count or list features first to n together, if they are not counted yet and it pays."""
+        """Count or list features together, if they are not counted yet and it pays."""
         cdef Selected* selected = self.selected
         cdef Py_ssize_t i
-        for i in range(first, n):
-            self.place[i] = NOT_COUNTED
-        if self.sheets is not NULL:
-            count_slices_of(self.sheets, self.order.features + first, n - first)
-        elif self.is_listed:
-            self.list_selected(node, first, n)
+        if self.sheets is not NULL and not self.rule.looks_at_all:
+            count_slices_of(self.sheets, features, n)
+        for i in range(n):
+            place[i] = NOT_COUNTED
+        if self.is_listed:
+            self.list_together(node, features, n, place)
         elif node.histogram == NO_HISTOGRAM:
             select_none(selected)
-            for i in range(first, n):
-                if not self.has_no_cut(node, self.order.features[i]):
-                    self.place[i] = select_feature(
-                        selected, self.table, self.order.features[i])
+            for i in range(n):
+                if not (self.is_sliced(features[i]) or self.has_no_cut(node, features[i])):
+                    place[i] = select_feature(selected, self.table, features[i])
             if not count_selected(selected, self.table, node.structure, node.n_structure):
-                for i in range(first, n):
-                    self.place[i] = NOT_COUNTED
+                for i in range(n):
+                    place[i] = NOT_COUNTED
             elif self.floor > 0 and not self.counts_points:
                 count_selected_points(
                     selected, self.table, node.estimation, node.n_estimation)
 
-    cdef void list_selected(
-        self, const NodeView* node, Py_ssize_t first, Py_ssize_t n
+    cdef void list_together(
+        self, const NodeView* node, const int32_t* features, Py_ssize_t n, Py_ssize_t* place
     ) noexcept nogil:
-        """Make lists of features first to n, and ask for their best scores."""
+        """Make lists of features, and ask for their best scores."""
         cdef Py_ssize_t i
-        cdef int32_t feature
         self.short.n = 0
-        for i in range(first, n):
-            feature = self.order.features[i]
-            if not (self.table.is_categorical[feature] or self.has_no_cut(node, feature)):
-                if add_short(self.short, self.table, feature):
-                    self.place[i] = self.short.n - 1
+        for i in range(n):
+            if not (self.is_sliced(features[i]) or self.table.is_categorical[features[i]]
+                    or self.has_no_cut(node, features[i])):
+                if add_short(self.short, self.table, features[i]):
+                    place[i] = self.short.n - 1
         find_best_short(self.short)
+
+    cdef bint can_be_listed(self, const NodeView* node) noexcept nogil:
+        """Whether lists of the node's points are made; then they are begun."""
+        return (
+            self.short is not NULL and node.histogram == NO_HISTOGRAM
+            and node.n_structure <= BLOCK_POINTS
+            and enter_short(
+                self.short, self.table, node.structure, node.n_structure, node.totals))
 
     # ---- one feature ---------------------------------------------------------------------
 
@@ -340,17 +349,13 @@ cdef class Splitter:
         else:
             n = n_features
         self.selected.is_told = False
-        self.is_listed = (
-            self.short is not NULL and self.sheets is NULL and node.histogram == NO_HISTOGRAM
-            and node.n_structure <= BLOCK_POINTS
-            and enter_short(
-                self.short, self.table, node.structure, node.n_structure, node.totals))
-        self.look_together(node, 0, n)
+        self.is_listed = self.can_be_listed(node)
+        self.look_together(node, self.order.features, n, self.place)
         for i in range(n):
             n_able += self.look_at(node, self.order.features[i], self.place[i], n_able, draw)
         while n_able == 0 and n < n_features:
             next_feature(&self.order, n, &draw.stream)
-            self.look_together(node, n, n + 1)
+            self.look_together(node, self.order.features + n, 1, self.place + n)
             n_able += self.look_at(node, self.order.features[n], self.place[n], n_able, draw)
             n += 1
             n_drawn = n
@@ -454,8 +459,20 @@ cdef class Splitter:
             not self.rule.restricts
             and (self.floor == 0 or (self.counts_points and self.floor <= 1))
             and table.criterion == GINI and table.mass is NULL and table.class_weight is NULL)
-        if self.is_plain and not self.rule.looks_at_all:
-            self.short = new_shortlist(table)
+
+    cdef int make_lists(self, Sheets* sheets) noexcept nogil:
+        """Room for lists of features that are no slices of the sheets, which may be NULL; without
+        sheets, rules that look at all features have blocks instead."""
+        cdef Py_ssize_t f
+        self.sheets = sheets
+        for f in range(self.table.n_features):
+            self.others[self.n_others] = <int32_t> f
+            self.n_others += not self.is_sliced(f)
+        if (not self.is_plain or self.n_others == 0 or self.table.n_columns > BLOCK_POINTS
+                or (sheets is NULL and self.rule.looks_at_all)):
+            return 0
+        self.short = new_shortlist(self.n_others)
+        return 0 if self.short is not NULL else OUT_OF_MEMORY
 
     cdef Py_ssize_t look_in_block(self, const NodeView* node, Draw* draw) noexcept nogil:
         """Look at all features; return how many have a candidate: these stay open."""
@@ -479,13 +496,20 @@ cdef class Splitter:
 
     cdef Py_ssize_t look_in_sheet(self, const NodeView* node, Draw* draw) noexcept nogil:
         """Look at all features; return how many have a candidate."""
-        cdef Py_ssize_t f, n_able = 0
+        cdef Py_ssize_t f, i = 0, n_able = 0
         self.rule.count_features(self.table.n_features, draw)
-        if self.sheets.slices.is_all:
-            return best_of_all(self.sheets, self.columns_able, self.best)
         count_all_slices(self.sheets)
+        if self.n_others == 0:
+            return best_of_all(self.sheets, self.columns_able, self.best)
+        self.selected.is_told = False
+        self.is_listed = self.can_be_listed(node)
+        self.look_together(node, self.others, self.n_others, self.place)
         for f in range(self.table.n_features):
-            n_able += self.look_at(node, f, NOT_COUNTED, n_able, draw)
+            if self.is_sliced(f):
+                n_able += self.note(f, NOT_COUNTED, n_able, best_in_sheet(self.sheets, f))
+            else:
+                n_able += self.look_at(node, f, self.place[i], n_able, draw)
+                i += 1
         return n_able
 
     # ---- the node ------------------------------------------------------------------------
