@@ -8,6 +8,18 @@
 #include <string.h>
 #include "checked.h"
 
+/* Copy one row. */
+static inline void mrforest_copy_row(void *to, const void *from, ptrdiff_t n_bytes) {
+    uint8_t *out = to;
+    const uint8_t *in = from;
+    if (n_bytes < 8) {
+        for (ptrdiff_t b = 0; b < n_bytes; b++) out[b] = in[b];
+        return;
+    }
+    for (ptrdiff_t b = 0; b + 8 <= n_bytes; b += 8) memcpy(out + b, in + b, 8);
+    memcpy(out + n_bytes - 8, in + n_bytes - 8, 8);
+}
+
 /* Copy rows of n_bytes each, one after the other. differ gets the bits in which some of them differ from the
  * first one, n_bytes of them. */
 static void mrforest_copy_rows(const void *codes, ptrdiff_t n_bytes, ptrdiff_t n_rows, const int32_t *rows, ptrdiff_t n,
