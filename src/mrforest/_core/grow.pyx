@@ -12,6 +12,7 @@ from mrforest._core.block cimport (
 from mrforest._core.excerpt cimport (
     Excerpt, add_rows, free_excerpt, new_excerpt, show_excerpt, show_whole,
 )
+from mrforest._core.feature_scores cimport NodeView
 from mrforest._core.growth cimport (
     FAILED, OUT_OF_MEMORY, Growth, Limits, Pending, larger_of,
 )
@@ -25,7 +26,7 @@ from mrforest._core.sheet cimport (
     new_sheets, part_sheet, rows_in_sheet, write_masks,
 )
 from mrforest._core.sheet_cuts cimport count_in_sheet
-from mrforest._core.splitter cimport NodeView, Split, Splitter
+from mrforest._core.splitter cimport Split, Splitter
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport EQUALITY, GINI, MISSING_LEFT, VARIANCE, Node, Table
 
