@@ -3,7 +3,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from mrforest._core.lists cimport (
     BlockNode, PlainCuts, mrforest_best_in_lists, mrforest_best_of_counts, mrforest_count_slices,
