@@ -210,6 +210,7 @@ def grow_tree(
     limits: Limits,
     *,
     rule: SplitRule,
+    idle: list[Any] | None = None,
 ) -> Tree: ...
 def grow_in_range(
     table: TrainingTable,

@@ -35,6 +35,7 @@ from mrforest.data.training import (
 )
 from mrforest.forests._fitted import FittedForest
 from mrforest.forests._flat import FlatForest
+from mrforest.forests._gather import Gathered, sizes_of
 from mrforest.forests._sampling import Sampler, seed_from, tree_key
 from mrforest.forests._target import read_sample_weight
 from mrforest.forests._threads import in_parallel
@@ -88,7 +89,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         if not rule.looks_at_all:
             training.table.add_columns()
         training.table.add_slices()
-        return partial(_core.grow_tree, rule=rule)
+        return partial(_core.grow_tree, rule=rule, idle=[])
 
     def _limits(self, interrupt: NDArray[np.uint8]) -> _core.Limits:
         """Return how far trees grow."""
@@ -120,10 +121,14 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         """Complain if a warm start changes the question."""
 
     @abstractmethod
+    def _fill(self, tree: dict[str, NDArray[Any]], training: TrainingSet) -> None:
+        """Turn what the engine counted in the leaves of a tree into what they hold."""
+
+    @abstractmethod
     def _flat(
-        self, grown: list[dict[str, NDArray[Any]]], training: TrainingSet
+        self, arrays: dict[str, NDArray[Any]], training: TrainingSet
     ) -> FlatForest:
-        """Return grown trees in the arrays of a fitted forest."""
+        """Return a forest of these arrays of all trees."""
 
     # ---- fit ------------------------------------------------------------------------
 
@@ -188,12 +193,15 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         training = self._prepare(X, target, schema, weights)
         seed = self._seed if more else seed_from(self.random_state)
         first = len(self._forest) if more else 0
+        trees = Gathered(self.n_estimators - first)
         grown = self._grow(training, seed, first)
+        for tree in self._add_decreases(grown, training, more=more):
+            self._fill(tree, training)
+            trees.add({**tree, **sizes_of(tree)})
 
-        if grown:
-            flat = self._flat(grown, training)
+        if len(trees):
+            flat = self._flat(trees.arrays(), training)
             self._forest = flat.join([self._forest, flat]) if more else flat
-            self._add_decreases(grown, X.shape[1], training, more=more)
             self._remember(first, training.origin, self._digest(X, target))
         self._seed = seed
         self._schema = schema
@@ -215,13 +223,13 @@ class BaseForest(CallbackSupportMixin, FittedForest):
 
     def _add_decreases(
         self,
-        grown: list[dict[str, NDArray[Any]]],
-        n_features: int,
+        trees: Iterator[dict[str, NDArray[Any]]],
         training: TrainingSet,
         *,
         more: bool,
-    ) -> None:
-        total = self._structure_decrease if more else np.zeros(n_features)
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Pass trees on without their decreases, which are added up."""
+        total = self._structure_decrease if more else np.zeros(training.n_features)
         unit = 1.0
         if training.scale is not None:
             # Squares of targets may be out of range: count in terms of the first span.
@@ -230,8 +238,9 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             unit = math.ldexp(
                 training.scale.step, training.scale.exponent - self._exponent
             )
-        for tree in grown:  # one by one: the same sum, warm or cold
-            total = total + tree["structure_decrease"] * unit * unit
+        for tree in trees:  # one by one: the same sum, warm or cold
+            total = total + tree.pop("structure_decrease") * unit * unit
+            yield tree
         self._structure_decrease = total
 
     def _remember(
@@ -263,8 +272,8 @@ class BaseForest(CallbackSupportMixin, FittedForest):
 
     def _grow(
         self, training: TrainingSet, seed: int, first: int
-    ) -> list[dict[str, NDArray[Any]]]:
-        """Trees number first to n_estimators."""
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield the trees of number first to n_estimators."""
         interrupt = np.zeros(1, dtype=np.uint8)
         arguments: dict[str, Any] = {
             "training": training,
@@ -278,7 +287,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         # Any backend gives the same trees.
         batches = in_parallel(partial(grow_some, **arguments), tasks, self.n_jobs)
         try:
-            return list(self._watch(chain.from_iterable(batches), len(keys)))
+            yield from self._watch(chain.from_iterable(batches), len(keys))
         except BaseException:  # Ctrl-C, or what a callback raises
             interrupt[0] = 1  # threads look at it before every node
             raise

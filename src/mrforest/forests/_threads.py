@@ -8,6 +8,7 @@ and threads of our own where nobody did.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -38,8 +39,9 @@ def in_threads(
         return
     pool = ThreadPoolExecutor(n_threads)
     try:
-        for future in [pool.submit(function, task) for task in tasks]:
-            yield future.result()
+        futures = deque(pool.submit(function, task) for task in tasks)
+        while futures:  # a result that was given away is not kept here
+            yield futures.popleft().result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
