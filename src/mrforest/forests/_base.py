@@ -32,13 +32,14 @@ from mrforest.data.training import (
     Numbers,
     TrainingSet,
     prepare,
+    useful_threads,
 )
 from mrforest.forests._fitted import FittedForest
 from mrforest.forests._flat import FlatForest
 from mrforest.forests._gather import Gathered, sizes_of
 from mrforest.forests._sampling import Sampler, seed_from, tree_key
 from mrforest.forests._target import read_sample_weight
-from mrforest.forests._threads import in_parallel
+from mrforest._threads import in_parallel, in_parts
 from mrforest.forests._validation import CallbackSupportMixin, fit_context
 
 # (table, structure, estimation, key, limits) -> arrays of a tree
@@ -88,7 +89,9 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             )
         if not rule.looks_at_all:
             training.table.add_columns()
-        training.table.add_slices()
+        n_cells = training.n_features * len(training.row_origin)
+        n_threads = useful_threads(n_cells, effective_n_jobs(self.n_jobs))
+        training.table.add_slices(in_parts=partial(in_parts, n_threads=n_threads))
         return partial(_core.grow_tree, rule=rule, idle=[])
 
     def _limits(self, interrupt: NDArray[np.uint8]) -> _core.Limits:
@@ -180,6 +183,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             n_categories=schema.n_categories,
             max_bins=self._max_bins(),
             sample_weight=weights,
+            n_threads=effective_n_jobs(self.n_jobs),
         )
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Self:

@@ -46,6 +46,23 @@ def in_threads(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
+def in_parts(
+    function: Callable[[slice], Result], n: int, n_threads: int, unit: int = 1
+) -> list[Result]:
+    """Call a function with a part of range(n) for each thread; return the results.
+
+    Parts begin at multiples of `unit`.
+
+    Examples
+    --------
+    >>> in_parts(lambda part: (part.start, part.stop), 100, n_threads=2, unit=8)
+    [(0, 56), (56, 100)]
+    """
+    length = max(-(-n // (n_threads * unit)), 1) * unit
+    parts = [slice(i, min(i + length, n)) for i in range(0, n, length)]
+    return list(in_threads(function, parts, n_threads))
+
+
 def in_parallel(
     function: Callable[[Task], Result], tasks: Sequence[Task], n_jobs: int | None
 ) -> Iterator[Result]:
