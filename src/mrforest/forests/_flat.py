@@ -24,6 +24,7 @@ from mrforest import _core
 from mrforest.forests._coded import coded_nodes
 from mrforest.forests._gather import Gathered, sizes_of
 from mrforest.forests._nodes import EQUALITY
+from mrforest.forests._packed import pack, unpack
 from mrforest._threads import in_threads
 
 # Rows that go through all trees together: enough of them to make use of a tree once it
@@ -151,7 +152,11 @@ class FlatForest:
 
     def __getstate__(self) -> dict[str, Any]:
         # What rows have come, and what was made for them, is not part of the forest.
-        return {k: part for k, part in vars(self).items() if not k.startswith("_")}
+        return pack({name: getattr(self, name) for name in self.names()})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(unpack(state))
+        self.__post_init__()
 
     def in_blocks(
         self,
