@@ -100,6 +100,13 @@ class TrainingSet:
         """Number of columns."""
         return len(self.is_categorical)
 
+    def rows_of(self, points: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the rows that points stand in: the same, if every row is one point."""
+        if len(self.points) == len(self.row_origin):
+            return points
+        rows: NDArray[np.int32] = self.points[points]
+        return rows
+
     @property
     def origin(self) -> NDArray[np.int32]:
         """The row of the user's table that each point came from."""

@@ -280,18 +280,19 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         """Yield the trees of number first to n_estimators."""
         interrupt = np.zeros(1, dtype=np.uint8)
         arguments: dict[str, Any] = {
+            "seed": seed,
             "training": training,
             "sampler": self._sampler(),
             "limits": self._limits(interrupt),
             "grower": self._grower(training),
         }
-        keys = [tree_key(seed, tree) for tree in range(first, self.n_estimators)]
-        at_once = trees_at_once(training, len(keys), effective_n_jobs(self.n_jobs))
-        tasks = [keys[i : i + at_once] for i in range(0, len(keys), at_once)]
+        numbers = range(first, self.n_estimators)
+        at_once = trees_at_once(training, len(numbers), effective_n_jobs(self.n_jobs))
+        tasks = [numbers[i : i + at_once] for i in range(0, len(numbers), at_once)]
         # Any backend gives the same trees.
         batches = in_parallel(partial(grow_some, **arguments), tasks, self.n_jobs)
         try:
-            yield from self._watch(chain.from_iterable(batches), len(keys))
+            yield from self._watch(chain.from_iterable(batches), len(numbers))
         except BaseException:  # Ctrl-C, or what a callback raises
             interrupt[0] = 1  # threads look at it before every node
             raise
@@ -333,27 +334,27 @@ def trees_at_once(training: TrainingSet, n_trees: int, n_jobs: int) -> int:
     return min(max(n_trees // (8 * n_jobs), 1), 4)
 
 
-def grow_some(
-    keys: list[NDArray[np.uint64]], **arguments: Any
-) -> list[dict[str, NDArray[Any]]]:
-    """Trees, from their keys."""
-    return [grow_one(key, **arguments) for key in keys]
+def grow_some(numbers: range, **arguments: Any) -> list[dict[str, NDArray[Any]]]:
+    """Trees, from their numbers."""
+    return [grow_one(number, **arguments) for number in numbers]
 
 
 def grow_one(
-    key: NDArray[np.uint64],
+    number: int,
     *,
+    seed: int,
     training: TrainingSet,
     sampler: Sampler,
     grower: Grower,
     limits: _core.Limits,
 ) -> dict[str, NDArray[Any]]:
-    """One tree, from its key."""
+    """One tree, from its number."""
+    key = tree_key(seed, number)
     structure, estimation = sampler(key, len(training.points))
     return grower(
         training.table,
-        training.points[structure],
-        None if estimation is None else training.points[estimation],
+        training.rows_of(structure),
+        None if estimation is None else training.rows_of(estimation),
         key,
         limits,
     )

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest import _core
-from mrforest.forests._gather import STARTS, bytes_of
+from mrforest.forests._gather import STARTS
 
 # Values that are worth a list; else nearly all of them differ.
 MOST_SHARED = 2**16
@@ -86,8 +86,9 @@ def shortened(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Whether arrays of one type and shape are the same; -0.0 is not 0."""
-    return np.array_equal(bytes_of(one), bytes_of(other))
+    """Whether arrays of one type and length are the same; -0.0 is not 0."""
+    one, other = np.ascontiguousarray(one), np.ascontiguousarray(other)
+    return np.array_equal(one.view(np.uint8), other.view(np.uint8))
 
 
 # ---- nodes -----------------------------------------------------------------------------
