@@ -34,6 +34,16 @@ def test_fingerprints(dtype, data):
     assert _core.fingerprints(cells, y).tolist() == expected
 
 
+@given(seed=SEEDS, n_rows=st.integers(1, 50), dtype=st.sampled_from("BH"))
+def test_rows_are_put_in_order(seed, n_rows, dtype):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 256, size=(n_rows, 3)).astype(dtype)
+    order = rng.permutation(n_rows)
+    expected = codes[order]
+    _core.put_in_order(codes, order)
+    np.testing.assert_array_equal(codes, expected)
+
+
 @given(seed=SEEDS, n_rows=st.integers(1, 200), dtype=st.sampled_from("BH"))
 def test_slices(seed, n_rows, dtype):
     rng = np.random.default_rng(seed)

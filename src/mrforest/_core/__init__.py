@@ -14,7 +14,7 @@ from mrforest._core.comparison import (
 )
 from mrforest._core.cooccurrence import texture
 from mrforest._core.distinct import distinct_values, places
-from mrforest._core.encode import encode, fingerprints
+from mrforest._core.encode import encode, fingerprints, put_in_order
 from mrforest._core.grow import grow_tree
 from mrforest._core.growth import Limits
 from mrforest._core.importance import estimation_decrease, value_decrease
@@ -89,6 +89,7 @@ __all__ = [
     "grow_tree",
     "partition_points",
     "places",
+    "put_in_order",
     "texture",
     "value_decrease",
     "words",

@@ -153,6 +153,9 @@ def fingerprints(
     cells: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint64],
     y: NDArray[np.int32],
 ) -> NDArray[np.uint64]: ...
+def put_in_order(
+    codes: NDArray[np.uint8] | NDArray[np.uint16], order: NDArray[np.int64]
+) -> None: ...
 
 # ---- points ----------------------------------------------------------------------
 

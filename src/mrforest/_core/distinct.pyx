@@ -17,6 +17,8 @@ cdef enum:
     N_SMALL = 64
     ROOM = 1024         # of a hash table, a power of two; at most a quarter is taken
     TOGETHER = 8        # columns: as many doubles as a cache line has
+    # Rows after which it is asked whether there is anything left to find
+    ROWS_BETWEEN_LOOKS = 1024
 
 
 cdef struct Values:
@@ -61,11 +63,17 @@ cdef void find_small(
     uint64_t[::1] small,    # OUT  of each column: which small whole numbers there are ...
     uint8_t[::1] others,    # OUT  ... and whether there are other numbers
 ) noexcept nogil:
-    cdef Py_ssize_t i, j
+    cdef Py_ssize_t i, j, n_with_others
     cdef double x
     cdef bint is_small
     cdef int place
     for i in range(X.shape[0]):
+        if i % ROWS_BETWEEN_LOOKS == 0:
+            n_with_others = 0
+            for j in range(end - begin):
+                n_with_others += others[j]
+            if n_with_others == end - begin:
+                return
         for j in range(begin, end):
             x = X[i, j]
             is_small = FIRST_SMALL <= x < FIRST_SMALL + N_SMALL
@@ -89,13 +97,19 @@ cdef void find_values(
     const double[:, ::1] X, const Py_ssize_t* which, Py_ssize_t n, Values* columns
 ) noexcept nogil:
     """The distinct values of up to TOGETHER columns, whatever they are."""
-    cdef Py_ssize_t i, c
+    cdef Py_ssize_t i, c, n_done
     cdef double x
     for c in range(n):
         memset(columns[c].taken, 0, sizeof(columns[c].taken))
         columns[c].n = 0
         columns[c].last = NAN
     for i in range(X.shape[0]):
+        if i % ROWS_BETWEEN_LOOKS == 0:
+            n_done = 0
+            for c in range(n):
+                n_done += columns[c].n > MOST
+            if n_done == n:
+                return
         for c in range(n):
             x = X[i, which[c]]
             if x == x and x != columns[c].last and columns[c].n <= MOST:

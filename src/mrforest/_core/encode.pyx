@@ -4,6 +4,8 @@
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 from mrforest._core.rng cimport mix
 from mrforest._core.types cimport code_t
@@ -124,3 +126,32 @@ def fingerprints(
                 h[0] = next_hash(h[0], cells[i, j])
             view[i] = mix(h[0])
     return out
+
+
+def put_in_order(
+    code_t[:, ::1] codes,           # IN and OUT  rows x features
+    const int64_t[::1] order,       # IN   which row comes first, second, ...; a permutation
+):
+    """Put the rows in an order where they are, without a second table."""
+    cdef Py_ssize_t n_rows = codes.shape[0], i, place, source
+    cdef Py_ssize_t n_bytes = codes.shape[1] * sizeof(code_t)
+    cdef uint8_t[::1] is_done = np.zeros(n_rows, dtype=np.uint8)
+    cdef void* aside = malloc(n_bytes)
+    if aside is NULL:
+        raise MemoryError("no memory to put rows in order")
+    with nogil:
+        for i in range(n_rows):
+            if is_done[i]:
+                continue
+            # A cycle: every row goes where the one before it in the cycle was.
+            memcpy(aside, &codes[i, 0], n_bytes)
+            place = i
+            source = order[i]
+            while source != i:
+                memcpy(&codes[place, 0], &codes[source, 0], n_bytes)
+                is_done[place] = True
+                place = source
+                source = order[place]
+            memcpy(&codes[place, 0], aside, n_bytes)
+            is_done[place] = True
+        free(aside)

@@ -173,9 +173,10 @@ def prepare(
         binning = find_bins(X, n_categories, max_bins, repetitions, n_threads)
         codes = binning.encode(X, n_threads)
         order = rows_in_order(codes, y, mass, n_threads, keep_order=keep_order)
+        _core.put_in_order(codes, order)
         values = np.empty((0, X.shape[1]))
         columns = {
-            "codes": np.take(codes, order, axis=0),
+            "codes": codes,
             "n_bins": binning.n_bins,
             "cuts": binning.cuts,
             "cuts_start": binning.cuts_start,
