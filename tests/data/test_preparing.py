@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mrforest import _core
-from mrforest._core.table import slice_codes
 from mrforest.data.training import SERIAL_WORK, Classes, prepare
 from tests.naive.rng import mix
 
@@ -52,7 +51,7 @@ def test_slices(seed, n_rows, dtype):
     is_categorical = rng.integers(0, 2, size=9).astype(np.uint8)
     start = np.concatenate([[0], np.cumsum(n_slices)]).astype(np.int32)
     words = np.full(((n_rows + 63) // 64, start[-1]), 7, dtype=np.uint64)
-    slice_codes(codes, start, is_categorical, words)
+    _core.slice_codes(codes, start, is_categorical, words)
     for j in range(9):
         for s in range(n_slices[j]):
             column = codes[:, j]

@@ -40,7 +40,7 @@ from mrforest._core.rules.greedy import Greedy
 from mrforest._core.rules.multinomial import Multinomial
 from mrforest._core.rules.random import Random
 from mrforest._core.subtree import LANES, RegionSubtrees, Subtrees
-from mrforest._core.table import Target, TrainingTable
+from mrforest._core.table import Target, TrainingTable, slice_codes
 from mrforest._core.tree import NODE_DTYPE
 
 __all__ = [
@@ -90,6 +90,7 @@ __all__ = [
     "partition_points",
     "places",
     "put_in_order",
+    "slice_codes",
     "texture",
     "value_decrease",
     "words",

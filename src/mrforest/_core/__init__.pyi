@@ -153,6 +153,12 @@ def fingerprints(
     cells: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint64],
     y: NDArray[np.int32],
 ) -> NDArray[np.uint64]: ...
+def slice_codes(
+    codes: NDArray[np.uint8] | NDArray[np.uint16],
+    start: NDArray[np.int32],
+    is_categorical: NDArray[np.uint8],
+    words: NDArray[np.uint64],
+) -> None: ...
 def put_in_order(
     codes: NDArray[np.uint8] | NDArray[np.uint16], order: NDArray[np.int64]
 ) -> None: ...

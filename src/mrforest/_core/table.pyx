@@ -228,8 +228,8 @@ def rebuild(target, is_categorical, rows, has_columns, has_slices):
 
 
 cdef enum:
-    ROWS = 64           # of a word
-    EIGHTS = ROWS // 8
+    EIGHTS = 8
+    ROWS = 8 * EIGHTS   # of a word
 
 cdef uint64_t ONES = 0x0101010101010101     # a 1 in each byte
 cdef uint64_t HIGH = 0x8080808080808080

@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mrforest import _core
 from mrforest._progress import progress_bar
+from mrforest._threads import in_parallel, in_parts
 from mrforest.data.table import Schema, read_fit
 from mrforest.data.training import (
     MAX_POINTS,
@@ -39,7 +40,6 @@ from mrforest.forests._flat import FlatForest
 from mrforest.forests._gather import Gathered, sizes_of
 from mrforest.forests._sampling import Sampler, seed_from, tree_key
 from mrforest.forests._target import read_sample_weight
-from mrforest._threads import in_parallel, in_parts
 from mrforest.forests._validation import CallbackSupportMixin, fit_context
 
 # (table, structure, estimation, key, limits) -> arrays of a tree

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mrforest import _core
+from mrforest._threads import in_threads
 from mrforest.forests._coded import coded_nodes
 from mrforest.forests._gather import Gathered, sizes_of
 from mrforest.forests._nodes import EQUALITY
 from mrforest.forests._packed import pack, unpack
-from mrforest._threads import in_threads
 
 # Rows that go through all trees together: enough of them to make use of a tree once it
 # is in the cache, few enough to leave it there.

@@ -29,10 +29,10 @@ class Gathered:
     --------
     >>> import numpy as np
     >>> trees = Gathered(n_trees=2)
-    >>> trees.add({"mass_start": np.array([0, 1, 3]), "mass": np.array([5.0, 6.0, 7.0])})
-    >>> trees.add({"mass_start": np.array([0, 2]), "mass": np.array([8.0, 9.0])})
+    >>> trees.add({"mass_start": np.array([0, 1, 3]), "mass": np.array([5, 6, 7])})
+    >>> trees.add({"mass_start": np.array([0, 2]), "mass": np.array([8, 9])})
     >>> {name: array.tolist() for name, array in trees.arrays().items()}
-    {'mass_start': [0, 1, 3, 5], 'mass': [5.0, 6.0, 7.0, 8.0, 9.0]}
+    {'mass_start': [0, 1, 3, 5], 'mass': [5, 6, 7, 8, 9]}
     """
 
     def __init__(self, n_trees: int) -> None:
@@ -75,7 +75,7 @@ class Gathered:
         return self._rooms
 
 
-def sizes_of(tree: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.int64]]:
+def sizes_of(tree: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Return where a single tree begins and ends."""
     return {
         "tree_start": np.array([0, len(tree["nodes"])]),

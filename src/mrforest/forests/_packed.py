@@ -13,6 +13,7 @@ Each of them is left as it is in a forest for which it does not hold.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def unpack(packed: dict[str, Any]) -> dict[str, Any]:
     return arrays
 
 
-# ---- whole numbers ---------------------------------------------------------------------
+# ---- whole numbers -------------------------------------------------------------------
 
 
 def pack_array(name: str, array: Any) -> Any:
@@ -91,7 +92,7 @@ def same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
     return np.array_equal(one.view(np.uint8), other.view(np.uint8))
 
 
-# ---- nodes -----------------------------------------------------------------------------
+# ---- nodes ---------------------------------------------------------------------------
 
 
 def pack_nodes(nodes: NDArray[np.void], tree_start: NDArray[np.int64]) -> Any:
@@ -114,13 +115,13 @@ def unpack_nodes(
     is_inner = np.unpackbits(packed["is_inner"], count=len(nodes)).view(np.bool_)
     nodes["feature"][is_inner] = unshared(packed["feature"])
     nodes["threshold"].view(np.uint64)[is_inner] = unshared(packed["threshold"])
-    for first, end in zip(tree_start[:-1], tree_start[1:], strict=True):
+    for first, end in itertools.pairwise(tree_start):
         nodes["child"][first:end] = children(is_inner[first:end])
     return nodes
 
 
 def children(is_inner: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Number the left children, or the leaves, of a tree breadth first.
+    """Return the left child of each node of a tree, or -1 - number of its leaf.
 
     Examples
     --------
@@ -134,7 +135,7 @@ def children(is_inner: NDArray[np.bool_]) -> NDArray[np.int32]:
 
 
 def shared(values: NDArray[Any]) -> Any:
-    """Return the distinct values and the place of each; or the values, if all differ."""
+    """Return distinct values and the place of each; or the values, if most differ."""
     distinct = np.unique(values)
     if len(distinct) > MOST_SHARED or len(distinct) > len(values) // 2:
         return values
