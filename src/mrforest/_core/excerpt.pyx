@@ -40,12 +40,11 @@ cdef Excerpt* new_excerpt(
         excerpt.mass = <int64_t*> malloc((n + 1) * sizeof(int64_t))
     if table.moment is not NULL:
         excerpt.moment = <int64_t*> malloc((n + 1) * sizeof(int64_t))
-    if table.copies is not NULL:
-        excerpt.copies = <int32_t*> malloc((n + 1) * sizeof(int32_t))
+    excerpt.copies = <int32_t*> malloc((n + 1) * sizeof(int32_t))
     if (excerpt.rows is NULL or excerpt.codes is NULL or excerpt.y is NULL
             or (table.mass is not NULL and excerpt.mass is NULL)
-            or (table.moment is not NULL and excerpt.moment is NULL)
-            or (table.copies is not NULL and excerpt.copies is NULL)):
+            or excerpt.copies is NULL
+            or (table.moment is not NULL and excerpt.moment is NULL)):
         free_excerpt(excerpt)
         return NULL
     return excerpt
@@ -99,7 +98,7 @@ cdef void show_excerpt(Excerpt* excerpt, Py_ssize_t n, Table* table) noexcept no
     table.y = excerpt.y
     table.mass = excerpt.mass
     table.moment = excerpt.moment
-    table.copies = excerpt.copies
+    table.copies = NULL if table.copies is NULL else excerpt.copies
 
 
 cdef void show_whole(
