@@ -37,6 +37,21 @@ def test_partition_equals_the_twin(seed, n, rate):
         np.testing.assert_array_equal(side, expected)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 63, 64, 65, 3000, 30_001])
+def test_points_of_many_rows_equal_those_of_sorted_words(n):
+    for tree in range(3):
+        key = tree_key(n, tree)
+        words = _core.words(key, 0, 0, n)
+        order = np.argsort(words, kind="stable")
+        for n_structure in {0, 1, n // 3, n // 2, n - 1, n}:
+            structure, estimation = _core.partition_points(key, n, n_structure)
+            np.testing.assert_array_equal(structure, np.sort(order[:n_structure]))
+            np.testing.assert_array_equal(estimation, np.sort(order[n_structure:]))
+        uniform = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        bag = np.sort(np.floor(uniform * n))
+        np.testing.assert_array_equal(_core.bootstrap_points(key, n), bag)
+
+
 def test_every_half_is_equally_likely():
     halves = list(combinations(range(6), 3))
     counts = dict.fromkeys(halves, 0)

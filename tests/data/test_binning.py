@@ -105,6 +105,47 @@ def test_distinct_values_of_a_table(X):
         assert known.sum() == (~np.isnan(column)).sum()
 
 
+@given(
+    X=arrays(
+        np.float64,
+        st.tuples(st.integers(0, 40), st.integers(1, 20)),
+        elements=st.one_of(
+            st.integers(-20, 60).map(float),
+            st.sampled_from([-0.0, 0.5, 47.0, 48.0, -16.0, -17.0, 1e300, np.nan]),
+        ),
+    ),
+    data=st.data(),
+)
+def test_distinct_values_of_some_columns_of_small_whole_numbers(X, data):
+    begin = data.draw(st.integers(0, X.shape[1]))
+    end = data.draw(st.integers(begin, X.shape[1]))
+    values, n_values = _core.distinct_values(X, begin, end)
+    assert len(values) == len(n_values) == end - begin
+    for column, found, n in zip(X.T[begin:end], values, n_values, strict=True):
+        np.testing.assert_array_equal(found[:n], np.unique(column[~np.isnan(column)]))
+        assert not found[n:].any()
+
+
+@given(
+    X=arrays(
+        np.float64,
+        st.tuples(st.integers(1, 40), st.integers(1, 12)),
+        elements=st.one_of(
+            st.integers(0, 3).map(float), st.just(np.nan), st.floats(-5, 5)
+        ),
+    ),
+    n_threads=st.integers(1, 4),
+)
+def test_codes_of_few_and_many_cuts(X, n_threads):
+    n_categories = np.full(X.shape[1], -1, dtype=np.int32)
+    binning = find_bins(X, n_categories, 255, None, n_threads)
+    codes = binning.encode(X, n_threads)
+    for j, column in enumerate(X.T):
+        cuts = binning.cuts[binning.cuts_start[j] : binning.cuts_start[j + 1]]
+        np.testing.assert_array_equal(cuts, naive.cuts_of(column, 255))
+        np.testing.assert_array_equal(codes[:, j], naive.encode(column, cuts))
+
+
 def test_cuts_of_a_table_are_those_of_its_columns():
     """Columns of few and of many values, categories, and none but missing ones."""
     rng = np.random.default_rng(0)

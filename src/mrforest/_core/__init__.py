@@ -14,7 +14,7 @@ from mrforest._core.comparison import (
 )
 from mrforest._core.cooccurrence import texture
 from mrforest._core.distinct import distinct_values, places
-from mrforest._core.encode import encode, fingerprints
+from mrforest._core.encode import encode, fingerprints, put_in_order
 from mrforest._core.grow import grow_tree
 from mrforest._core.growth import Limits
 from mrforest._core.importance import estimation_decrease, value_decrease
@@ -43,7 +43,7 @@ from mrforest._core.rules.random import Random
 from mrforest._core.shares import LeafShares, add_leaf_shares
 from mrforest._core.sieve import Sieve, common_labels
 from mrforest._core.subtree import LANES, RegionSubtrees, Subtrees
-from mrforest._core.table import Target, TrainingTable
+from mrforest._core.table import Target, TrainingTable, slice_codes
 from mrforest._core.tree import NODE_DTYPE
 
 __all__ = [
@@ -97,6 +97,8 @@ __all__ = [
     "grow_tree",
     "partition_points",
     "places",
+    "put_in_order",
+    "slice_codes",
     "texture",
     "value_decrease",
     "words",

@@ -85,7 +85,9 @@ class TrainingTable:
     @property
     def is_large(self) -> bool: ...
     def add_columns(self) -> None: ...
-    def add_slices(self, *, most_others: float = ...) -> None: ...
+    def add_slices(
+        self, *, most_others: float = ..., in_parts: Callable[..., Any] | None = ...
+    ) -> None: ...
 
 LANES: int
 
@@ -137,7 +139,7 @@ class RegionSubtrees:
     def leaves_a_side_empty(self) -> NDArray[np.uint8]: ...
 
 def distinct_values(
-    X: NDArray[np.float64],
+    X: NDArray[np.float64], begin: int = 0, end: int = -1
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
 def places(
     values: NDArray[np.float64], among: NDArray[np.float64]
@@ -154,6 +156,15 @@ def fingerprints(
     cells: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint64],
     y: NDArray[np.int32],
 ) -> NDArray[np.uint64]: ...
+def slice_codes(
+    codes: NDArray[np.uint8] | NDArray[np.uint16],
+    start: NDArray[np.int32],
+    is_categorical: NDArray[np.uint8],
+    words: NDArray[np.uint64],
+) -> None: ...
+def put_in_order(
+    codes: NDArray[np.uint8] | NDArray[np.uint16], order: NDArray[np.int64]
+) -> None: ...
 
 # ---- points ----------------------------------------------------------------------
 
@@ -213,6 +224,7 @@ def grow_tree(
     limits: Limits,
     *,
     rule: SplitRule,
+    idle: list[Any] | None = None,
 ) -> Tree: ...
 def grow_in_range(
     table: TrainingTable,

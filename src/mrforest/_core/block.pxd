@@ -53,8 +53,7 @@ cdef struct Block:
     Py_ssize_t room             # for features
     Py_ssize_t n_table_columns
     int32_t* number             # of a class in the block, per column of the table; -1: not there
-    void* differ                # per feature of the table
-    void* most
+    void* differ                # bits in which codes of a feature differ, per feature of the table
     void* codes                 # of the points, row after row
     uint8_t is_left[BLOCK_POINTS]
     double inverse[BLOCK_POINTS + 1]

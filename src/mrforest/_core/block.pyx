@@ -3,7 +3,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from mrforest._core.lists cimport (
     BlockNode, PlainCuts, mrforest_best_in_lists, mrforest_best_of_counts, mrforest_count_slices,
@@ -11,6 +11,11 @@ from mrforest._core.lists cimport (
     mrforest_weigh_cuts,
 )
 from mrforest._core.types cimport Cut, Entry, Table, at, code_t
+
+cdef extern from "rows.h" nogil:
+    void mrforest_copy_rows(
+        const void* codes, Py_ssize_t n_bytes, Py_ssize_t n_rows, const int32_t* rows, Py_ssize_t n,
+        void* copy, uint8_t* differ)
 
 cdef enum:
     OUT_OF_MEMORY = -1
@@ -28,11 +33,10 @@ cdef Block* new_block(const Table* table) noexcept nogil:
     block.number = <int32_t*> malloc(table.n_columns * sizeof(int32_t))
     block.feature = <int32_t*> malloc(table.n_features * sizeof(int32_t))
     block.differ = malloc(table.n_features * sizeof(uint16_t))
-    block.most = malloc(table.n_features * sizeof(uint16_t))
     block.codes = malloc(
         BLOCK_POINTS * table.n_features * (sizeof(uint16_t) if table.wide else sizeof(uint8_t)))
     if (block.number is NULL or block.feature is NULL or block.differ is NULL
-            or block.most is NULL or block.codes is NULL):
+            or block.codes is NULL):
         free_block(block)
         return NULL
     for i in range(table.n_columns):
@@ -60,7 +64,6 @@ cdef void free_block(Block* block) noexcept nogil:
         free(block.number)
         free(block.feature)
         free(block.differ)
-        free(block.most)
         free(block.codes)
         free_features(block)
         free(block)
@@ -94,28 +97,18 @@ cdef int make_room(Block* block) noexcept nogil:
 
 # ---- making ------------------------------------------------------------------------------
 
-cdef void copy_of(
-    const Table* table, const code_t* codes, const int32_t* rows, Block* block
-) noexcept nogil:
+cdef void copy_rows(const Table* table, const int32_t* rows, Block* block) noexcept nogil:
     """Copy the rows, and find which features have two codes or more."""
-    cdef Py_ssize_t F = table.n_features, f, i
-    cdef code_t* differ = <code_t*> block.differ
-    cdef code_t* most = <code_t*> block.most
-    cdef code_t* copy = <code_t*> block.codes
-    cdef const code_t* first = codes + at(rows[0], table.n_rows) * F
-    cdef const code_t* code
-    memset(differ, 0, F * sizeof(code_t))
-    memcpy(most, first, F * sizeof(code_t))
-    for i in range(block.n):
-        code = codes + at(rows[i], table.n_rows) * F
-        for f in range(F):
-            copy[i * F + f] = code[f]
-            differ[f] |= code[f] ^ first[f]
-            most[f] = code[f] if code[f] > most[f] else most[f]
+    cdef Py_ssize_t size = 2 if table.wide else 1, f
+    cdef uint8_t* differ = <uint8_t*> block.differ
+    cdef uint8_t differs
+    mrforest_copy_rows(
+        table.codes, table.n_features * size, table.n_rows, rows, block.n, block.codes, differ)
     block.n_features = 0
-    for f in range(F):
+    for f in range(table.n_features):
+        differs = differ[size * f] | differ[size * f + size - 1]
         block.feature[block.n_features] = <int32_t> f
-        block.n_features += differ[f] != 0
+        block.n_features += differs != 0
 
 
 cdef void find_classes(const Table* table, const int32_t* rows, Block* block) noexcept nogil:
@@ -134,15 +127,27 @@ cdef void find_classes(const Table* table, const int32_t* rows, Block* block) no
         block.number[block.column[i]] = -1
 
 
-cdef void describe_of(const Table* table, const code_t* most, Block* block) noexcept nogil:
-    """Whether features have lists or slices, and where."""
+cdef bint has_missing(
+    const code_t* codes, Py_ssize_t stride, Py_ssize_t n, code_t missing
+) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef bint found = False
+    for i in range(n):
+        found |= codes[i * stride] == missing
+    return found
+
+
+cdef void describe_of(const Table* table, const code_t* codes, Block* block) noexcept nogil:
+    """Whether features have slices or lists, and where. Of lists it is not known yet which are
+    plain."""
     cdef Py_ssize_t j, f, n_lists = 0, n_sliced = 0
-    cdef bint has_missing, is_few
+    cdef bint is_few
     for j in range(block.n_features):
         f = block.feature[j]
-        has_missing = most[f] == table.n_bins[f]
-        is_few = table.n_bins[f] <= FEW and block.n_classes <= FEW and not has_missing
-        block.is_plain[j] = is_few or not (has_missing or table.is_categorical[f])
+        is_few = (
+            table.n_bins[f] <= FEW and block.n_classes <= FEW and not has_missing(
+                codes + f, table.n_features, block.n, <code_t> table.n_bins[f]))
+        block.is_plain[j] = is_few
         block.n_slices[j] = 0
         if is_few:
             # After the last code of a number nothing can be cut.
@@ -173,18 +178,21 @@ cdef void slice_of(
 
 cdef void order_of(const Table* table, const code_t* copy, Block* block) noexcept nogil:
     """Lists and slices of all features, from the copied rows."""
-    cdef Py_ssize_t j, F = table.n_features
-    cdef const code_t* codes
+    cdef Py_ssize_t j, f, F = table.n_features
     cdef uint32_t* items
     for j in range(block.n_features):
-        codes = copy + block.feature[j]
+        f = block.feature[j]
         items = block.items + block.place[j]
         if block.n_slices[j] > 0:
-            slice_of(table, codes, block, j)
-        elif code_t is uint8_t:
-            mrforest_sort_bytes(codes, F, block.n, block.points, items)
+            slice_of(table, copy + f, block, j)
+            continue
+        if code_t is uint8_t:
+            mrforest_sort_bytes(copy + f, F, block.n, block.points, items)
         else:
-            mrforest_sort_shorts(codes, F, block.n, block.points, items)
+            mrforest_sort_shorts(copy + f, F, block.n, block.points, items)
+        # The missing code is the largest.
+        block.is_plain[j] = not (
+            table.is_categorical[f] or <int32_t> (items[block.n - 1] >> 16) == table.n_bins[f])
 
 
 cdef int make_block(
@@ -195,17 +203,14 @@ cdef int make_block(
     block.n = n
     block.n_words = (n + 63) // 64
     find_classes(table, rows, block)
-    if table.wide:
-        copy_of(table, <const uint16_t*> table.codes, rows, block)
-    else:
-        copy_of(table, <const uint8_t*> table.codes, rows, block)
+    copy_rows(table, rows, block)
     if make_room(block) != 0:
         return OUT_OF_MEMORY
     if table.wide:
-        describe_of(table, <const uint16_t*> block.most, block)
+        describe_of(table, <const uint16_t*> block.codes, block)
         order_of(table, <const uint16_t*> block.codes, block)
     else:
-        describe_of(table, <const uint8_t*> block.most, block)
+        describe_of(table, <const uint8_t*> block.codes, block)
         order_of(table, <const uint8_t*> block.codes, block)
     return 0
 

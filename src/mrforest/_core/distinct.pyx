@@ -12,8 +12,13 @@ from mrforest._core.rng cimport mix
 
 cdef enum:
     MOST = 255          # distinct values that are found
+    # Whole numbers from this one on are bits of a word
+    FIRST_SMALL = -16
+    N_SMALL = 64
     ROOM = 1024         # of a hash table, a power of two; at most a quarter is taken
     TOGETHER = 8        # columns: as many doubles as a cache line has
+    # Rows after which it is asked whether there is anything left to find
+    ROWS_BETWEEN_LOOKS = 1024
 
 
 cdef struct Values:
@@ -53,19 +58,79 @@ cdef void add(Values* values, double x) noexcept nogil:
     values.n += 1
 
 
-def distinct_values(const double[:, ::1] X):
-    """Find the distinct values of each column, NaN not counted.
+cdef void find_small(
+    const double[:, ::1] X, Py_ssize_t begin, Py_ssize_t end,
+    uint64_t[::1] small,    # OUT  of each column: which small whole numbers there are ...
+    uint8_t[::1] others,    # OUT  ... and whether there are other numbers
+) noexcept nogil:
+    cdef Py_ssize_t i, j, n_with_others
+    cdef double x
+    cdef bint is_small
+    cdef int place
+    for i in range(X.shape[0]):
+        if i % ROWS_BETWEEN_LOOKS == 0:
+            n_with_others = 0
+            for j in range(end - begin):
+                n_with_others += others[j]
+            if n_with_others == end - begin:
+                return
+        for j in range(begin, end):
+            x = X[i, j]
+            is_small = FIRST_SMALL <= x < FIRST_SMALL + N_SMALL
+            place = <int> x - FIRST_SMALL if is_small else 0
+            is_small = is_small and place + FIRST_SMALL == x
+            small[j - begin] |= <uint64_t> is_small << place
+            others[j - begin] |= x == x and not is_small
+
+
+cdef int64_t write_small(uint64_t small, double* values) noexcept nogil:
+    """Small whole numbers, ascending; return how many there are."""
+    cdef Py_ssize_t i, n = 0
+    for i in range(N_SMALL):
+        if small >> i & 1:
+            values[n] = i + FIRST_SMALL
+            n += 1
+    return n
+
+
+cdef void find_values(
+    const double[:, ::1] X, const Py_ssize_t* which, Py_ssize_t n, Values* columns
+) noexcept nogil:
+    """The distinct values of up to TOGETHER columns, whatever they are."""
+    cdef Py_ssize_t i, c, n_done
+    cdef double x
+    for c in range(n):
+        memset(columns[c].taken, 0, sizeof(columns[c].taken))
+        columns[c].n = 0
+        columns[c].last = NAN
+    for i in range(X.shape[0]):
+        if i % ROWS_BETWEEN_LOOKS == 0:
+            n_done = 0
+            for c in range(n):
+                n_done += columns[c].n > MOST
+            if n_done == n:
+                return
+        for c in range(n):
+            x = X[i, which[c]]
+            if x == x and x != columns[c].last and columns[c].n <= MOST:
+                add(&columns[c], x)
+
+
+def distinct_values(const double[:, ::1] X, Py_ssize_t begin=0, Py_ssize_t end=-1):
+    """Find the distinct values of columns, NaN not counted.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features), dtype=float64
+    begin, end : int, default=0, -1
+        Columns: the first of them and the end; -1: all.
 
     Returns
     -------
-    values : ndarray of shape (n_features, 255), dtype=float64
+    values : ndarray of shape (n_columns, 255), dtype=float64
         The first ``n_values`` of each row are the values of a column, ascending; the rest
         is 0.
-    n_values : ndarray of shape (n_features,), dtype=int64
+    n_values : ndarray of shape (n_columns,), dtype=int64
         How many there are; 256: more than 255, and ``values`` has not all of them.
 
     Examples
@@ -75,34 +140,33 @@ def distinct_values(const double[:, ::1] X):
     >>> values[0, : n_values[0]].tolist(), values[1, : n_values[1]].tolist()
     ([0.0, 1.0], [5.0])
     """
-    cdef Py_ssize_t n_rows = X.shape[0], n_features = X.shape[1], i, j, block, first, last
-    cdef Values* column
+    cdef Py_ssize_t n_columns = (X.shape[1] if end < 0 else end) - begin, j, c, n = 0
+    cdef Py_ssize_t which[TOGETHER]
     cdef Values* columns = <Values*> malloc(TOGETHER * sizeof(Values))
     if columns is NULL:
         raise MemoryError("no memory to find distinct values")
-    values_ = np.zeros((n_features, MOST))
-    n_values_ = np.empty(n_features, dtype=np.int64)
+    values_ = np.zeros((n_columns, MOST))
+    n_values_ = np.empty(n_columns, dtype=np.int64)
     cdef double[:, ::1] values = values_
     cdef int64_t[::1] n_values = n_values_
+    cdef uint64_t[::1] small = np.zeros(n_columns, dtype=np.uint64)
+    cdef uint8_t[::1] others = np.zeros(n_columns, dtype=np.uint8)
     with nogil:
-        for block in range((n_features + TOGETHER - 1) // TOGETHER):
-            first = block * TOGETHER
-            last = min(first + TOGETHER, n_features)
-            for j in range(first, last):
-                column = &columns[j - first]
-                memset(column.taken, 0, sizeof(column.taken))
-                column.n = 0
-                column.last = NAN
-            for i in range(n_rows):
-                for j in range(first, last):
-                    column = &columns[j - first]
-                    if X[i, j] == X[i, j] and X[i, j] != column.last and column.n <= MOST:
-                        add(column, X[i, j])
-            for j in range(first, last):
-                n_values[j] = columns[j - first].n
-                memcpy(&values[j, 0], columns[j - first].sorted,
-                       min(n_values[j], MOST) * sizeof(double))
-    free(columns)
+        find_small(X, begin, begin + n_columns, small, others)
+        for j in range(n_columns):
+            if others[j]:
+                which[n] = begin + j
+                n += 1
+            else:
+                n_values[j] = write_small(small[j], &values[j, 0])
+            if n == TOGETHER or (j == n_columns - 1 and n > 0):
+                find_values(X, which, n, columns)
+                for c in range(n):
+                    n_values[which[c] - begin] = columns[c].n
+                    memcpy(&values[which[c] - begin, 0], columns[c].sorted,
+                           min(columns[c].n, MOST) * sizeof(double))
+                n = 0
+        free(columns)
     return values_, n_values_
 
 

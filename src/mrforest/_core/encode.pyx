@@ -4,6 +4,8 @@
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 from mrforest._core.rng cimport mix
 from mrforest._core.types cimport code_t
@@ -13,14 +15,36 @@ cdef extern from "below.h" nogil:
         const double* values, int32_t n_values, const double* x, Py_ssize_t stride, int lanes,
         int32_t* below)
 
+cdef extern from "few_cuts.h" nogil:
+    const int FEW_CUTS "MRFOREST_FEW_CUTS"
+    void mrforest_encode_few(
+        const double* x, const double* cuts, const int32_t* n_bins, Py_ssize_t n, uint8_t* codes)
+
 cdef enum:
-    TOGETHER = 16       # rows
+    TOGETHER = 16       # rows that are encoded
+    HASHED_TOGETHER = 4
 
 # Codes, or the bits of values
 ctypedef fused cell_t:
     uint8_t
     uint16_t
     uint64_t
+
+
+cdef bint find_few(
+    const double[::1] cuts, const int64_t[::1] cuts_start, const uint8_t[::1] is_categorical,
+    uint8_t[::1] is_few,        # OUT  per feature: whether it has few cuts
+    double[:, ::1] few_cuts,    # OUT  see few_cuts.h; infinity to begin with
+) noexcept nogil:
+    """Whether most features have few cuts; which, and what these are."""
+    cdef Py_ssize_t n_features = is_few.shape[0], j, k, n, n_few = 0
+    for j in range(n_features):
+        n = cuts_start[j + 1] - cuts_start[j]
+        is_few[j] = not is_categorical[j] and n <= FEW_CUTS
+        n_few += is_few[j]
+        for k in range(n if is_few[j] else 0):
+            few_cuts[k, j] = cuts[cuts_start[j] + k]
+    return 2 * n_few > n_features
 
 
 def encode(
@@ -37,11 +61,22 @@ def encode(
     cdef int n, lane
     if cuts.shape[0] == 0:
         cuts = np.zeros(1)
+    cdef uint8_t[::1] is_few = np.zeros(n_features, dtype=np.uint8)
+    cdef double[:, ::1] few_cuts = np.full((FEW_CUTS, n_features), np.inf)
+    cdef bint has_few = code_t is uint8_t and find_few(
+        cuts, cuts_start, is_categorical, is_few, few_cuts)
     with nogil:
         for i in range((n_rows + TOGETHER - 1) // TOGETHER):
             row = i * TOGETHER
             n = <int> min(TOGETHER, n_rows - row)
+            if code_t is uint8_t and has_few:
+                for lane in range(n):
+                    mrforest_encode_few(
+                        &X[row + lane, 0], &few_cuts[0, 0], &n_bins[0], n_features,
+                        &codes[row + lane, 0])
             for j in range(n_features):
+                if has_few and is_few[j]:
+                    continue
                 if not is_categorical[j]:
                     mrforest_count_below(
                         &cuts[0] + cuts_start[j], <int32_t> (cuts_start[j + 1] - cuts_start[j]),
@@ -55,21 +90,68 @@ def encode(
                         codes[row + lane, j] = <code_t> below[lane]
 
 
+cdef inline uint64_t next_hash(uint64_t h, cell_t cell) noexcept nogil:
+    """FNV-1a, a cell at a time; the low bits of a value alone would say little."""
+    if cell_t is uint64_t:
+        return (h ^ mix(cell)) * <uint64_t> 0x100000001B3
+    else:
+        return (h ^ cell) * <uint64_t> 0x100000001B3
+
+
 def fingerprints(
     const cell_t[:, ::1] cells,   # IN  rows x features
     const int32_t[::1] y,         # IN  class of each row, or rank of its target
 ):
     """A 64-bit hash of each row and its class; it does not depend on the row's place."""
     cdef Py_ssize_t n_rows = cells.shape[0], n_features = cells.shape[1], i, j
-    cdef uint64_t h
+    cdef Py_ssize_t group, n_groups = n_rows // HASHED_TOGETHER
+    cdef uint64_t h[HASHED_TOGETHER]
+    cdef int lane
     out = np.empty(n_rows, dtype=np.uint64)
     cdef uint64_t[::1] view = out
     with nogil:
-        for i in range(n_rows):
-            h = mix(<uint64_t> y[i] + 1)
+        for group in range(n_groups):
+            i = group * HASHED_TOGETHER
+            # A step waits for the one before it; those of other rows do not.
+            for lane in range(HASHED_TOGETHER):
+                h[lane] = mix(<uint64_t> y[i + lane] + 1)
             for j in range(n_features):
-                # FNV-1a, a cell at a time; the low bits of a value alone would say little
-                h = (h ^ (mix(cells[i, j]) if cell_t is uint64_t else cells[i, j])) * (
-                    <uint64_t> 0x100000001B3)
-            view[i] = mix(h)
+                for lane in range(HASHED_TOGETHER):
+                    h[lane] = next_hash(h[lane], cells[i + lane, j])
+            for lane in range(HASHED_TOGETHER):
+                view[i + lane] = mix(h[lane])
+        for i in range(n_groups * HASHED_TOGETHER, n_rows):
+            h[0] = mix(<uint64_t> y[i] + 1)
+            for j in range(n_features):
+                h[0] = next_hash(h[0], cells[i, j])
+            view[i] = mix(h[0])
     return out
+
+
+def put_in_order(
+    code_t[:, ::1] codes,           # IN and OUT  rows x features
+    const int64_t[::1] order,       # IN   which row comes first, second, ...; a permutation
+):
+    """Put the rows in an order where they are, without a second table."""
+    cdef Py_ssize_t n_rows = codes.shape[0], i, place, source
+    cdef Py_ssize_t n_bytes = codes.shape[1] * sizeof(code_t)
+    cdef uint8_t[::1] is_done = np.zeros(n_rows, dtype=np.uint8)
+    cdef void* aside = malloc(n_bytes)
+    if aside is NULL:
+        raise MemoryError("no memory to put rows in order")
+    with nogil:
+        for i in range(n_rows):
+            if is_done[i]:
+                continue
+            # A cycle: every row goes where the one before it in the cycle was.
+            memcpy(aside, &codes[i, 0], n_bytes)
+            place = i
+            source = order[i]
+            while source != i:
+                memcpy(&codes[place, 0], &codes[source, 0], n_bytes)
+                is_done[place] = True
+                place = source
+                source = order[place]
+            memcpy(&codes[place, 0], aside, n_bytes)
+            is_done[place] = True
+        free(aside)

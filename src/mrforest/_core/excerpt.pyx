@@ -3,13 +3,15 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy
 
 from mrforest._core.types cimport Table, at
 
 cdef extern from "count.h" nogil:
     Py_ssize_t MRFOREST_AHEAD
     void mrforest_prefetch(const void* address)
+
+cdef extern from "rows.h" nogil:
+    void mrforest_copy_row(void* to, const void* from_, Py_ssize_t n_bytes)
 
 cdef enum:
     WORTH = 4       # times the room of an excerpt that the rows of a tree take, if it pays
@@ -38,12 +40,11 @@ cdef Excerpt* new_excerpt(
         excerpt.mass = <int64_t*> malloc((n + 1) * sizeof(int64_t))
     if table.moment is not NULL:
         excerpt.moment = <int64_t*> malloc((n + 1) * sizeof(int64_t))
-    if table.copies is not NULL:
-        excerpt.copies = <int32_t*> malloc((n + 1) * sizeof(int32_t))
+    excerpt.copies = <int32_t*> malloc((n + 1) * sizeof(int32_t))
     if (excerpt.rows is NULL or excerpt.codes is NULL or excerpt.y is NULL
             or (table.mass is not NULL and excerpt.mass is NULL)
-            or (table.moment is not NULL and excerpt.moment is NULL)
-            or (table.copies is not NULL and excerpt.copies is NULL)):
+            or excerpt.copies is NULL
+            or (table.moment is not NULL and excerpt.moment is NULL)):
         free_excerpt(excerpt)
         return NULL
     return excerpt
@@ -74,8 +75,8 @@ cdef Py_ssize_t add_rows(
             mrforest_prefetch(<const uint8_t*> table.codes + rows[i + MRFOREST_AHEAD] * size)
         row = at(rows[i], table.n_rows)
         to = at(first + i, excerpt.room)
-        memcpy(<uint8_t*> excerpt.codes + to * size, <const uint8_t*> table.codes + row * size,
-               size)
+        mrforest_copy_row(
+            <uint8_t*> excerpt.codes + to * size, <const uint8_t*> table.codes + row * size, size)
         excerpt.rows[to] = <int32_t> row
         excerpt.y[to] = table.y[row]
         if table.mass is not NULL:
@@ -97,7 +98,7 @@ cdef void show_excerpt(Excerpt* excerpt, Py_ssize_t n, Table* table) noexcept no
     table.y = excerpt.y
     table.mass = excerpt.mass
     table.moment = excerpt.moment
-    table.copies = excerpt.copies
+    table.copies = NULL if table.copies is NULL else excerpt.copies
 
 
 cdef void show_whole(

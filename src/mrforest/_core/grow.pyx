@@ -5,6 +5,7 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint64_t
+from libc.string cimport memset
 
 from mrforest._core.block cimport (
     BLOCK_POINTS, NOT_IN_BLOCK, enter_node, make_block, part_block,
@@ -12,6 +13,7 @@ from mrforest._core.block cimport (
 from mrforest._core.excerpt cimport (
     Excerpt, add_rows, free_excerpt, new_excerpt, show_excerpt, show_whole,
 )
+from mrforest._core.feature_scores cimport NodeView
 from mrforest._core.growth cimport (
     FAILED, OUT_OF_MEMORY, Growth, Limits, Pending, larger_of,
 )
@@ -25,9 +27,10 @@ from mrforest._core.sheet cimport (
     new_sheets, part_sheet, rows_in_sheet, write_masks,
 )
 from mrforest._core.sheet_cuts cimport count_in_sheet
-from mrforest._core.splitter cimport NodeView, Split, Splitter
+from mrforest._core.splitter cimport Split, Splitter
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport EQUALITY, GINI, MISSING_LEFT, VARIANCE, Node, Table
+from mrforest._core.workspace cimport Slice
 
 
 cdef class CutGrowth(Growth):
@@ -43,17 +46,33 @@ cdef class CutGrowth(Growth):
                  SplitRule rule):
         self.rule = rule
         self.python = rule if isinstance(rule, PythonRule) else None
-        self.prepare()
         self.counts_points = not self.is_honest and self.table.mass is NULL
         self.pool = HistogramPool()
         self.pool.set_table(self.table, limits.has_floor and not self.counts_points)
         self.splitter = Splitter(
-            table, rule, self.pool, self.structure.shape[0], self.estimation.shape[0],
+            table, rule, self.pool, self.most_structure, self.most_estimation,
             limits.min_leaf if limits.has_floor else 0, self.counts_points)
         self.splitter.set_table(self.table)
+        self.prepare()
 
-    cdef void prepare(self):
-        """What is to be done with the points before anything depends on them."""
+    cdef bint can_grow(
+        self, TrainingTable table, structure, estimation, Limits limits, SplitRule rule
+    ) except -1:
+        """Whether the next tree can be this one."""
+        return (table is self.owner and limits is self.limits and rule is self.rule
+                and self.is_honest == (estimation is not None)
+                and len(structure) <= self.most_structure
+                and (estimation is None or len(estimation) <= self.most_estimation))
+
+    cdef void begin(self, structure, estimation, key) except *:
+        """Another tree of the same table, limits and rule, when one is done."""
+        self.set_points(structure, estimation, key)
+        # The slices of the tree before may lie where those of this one do.
+        memset(self.splitter.no_cut, 0, self.table.n_features * sizeof(Slice))
+        self.prepare()
+
+    cdef void prepare(self) except *:
+        """What is to be done with the points of a tree before it grows."""
 
     cdef int draw(self, const Pending* node, Split* split) except FAILED nogil:
         """Let the rule draw; 0 if the node stays a leaf, negative: an error."""
@@ -95,46 +114,52 @@ cdef class ListGrowth(CutGrowth):
 
     cdef bint has_blocks
     cdef Table own                      # the table as this tree sees it at the moment
-    cdef int32_t[::1] copies
+    cdef object room_for_copies         # of the rows in a bag
     cdef Excerpt* excerpt               # NULL: all rows fit the cache
     cdef bint is_in_excerpt
 
     def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
                  SplitRule rule):
         CutGrowth.__init__(self, table, structure, estimation, key, limits, rule)
-        cdef Py_ssize_t n = self.structure.shape[0]
+        cdef Py_ssize_t n = self.most_structure
         self.has_blocks = self.python is None and self.splitter.can_use_block()
+        if self.splitter.make_lists(NULL) != 0:
+            raise MemoryError("no memory to grow a tree")
         if self.is_honest:
-            n += self.estimation.shape[0]
+            n += self.most_estimation
         if self.python is None:
             self.excerpt = new_excerpt(self.table, n, table.excerpt_bytes)
 
     def __dealloc__(self):
         free_excerpt(self.excerpt)
 
-    cdef void prepare(self):
-        self.own = self.table[0]
-        self.table = &self.own
+    cdef void prepare(self) except *:
+        self.own = self.owner.view
         if not (self.is_honest or self.rule.restricts or self.python is not None):
             self.join_copies()
+        self.table = self.pool.table = self.splitter.table = &self.own
+        self.has_blocks = self.splitter.block is not NULL and self.own.copies is NULL
 
-    cdef void join_copies(self):
+    cdef void join_copies(self) except *:
         """Let each row of a bag stand once in the list: it is a third shorter then.
 
         Rules that draw points, or tell somebody how many there are, need them all.
         """
         cdef int32_t[::1] rows = self.structure
         cdef Py_ssize_t i, n = 0
-        self.copies = np.zeros(self.table.n_rows, dtype=np.int32)
-        for i in range(rows.shape[0]):
-            if self.copies[rows[i]] == 0:
+        if self.room_for_copies is None:
+            self.room_for_copies = np.empty(self.own.n_rows, dtype=np.int32)
+        cdef int32_t[::1] copies = self.room_for_copies
+        with nogil:
+            memset(&copies[0], 0, copies.shape[0] * sizeof(int32_t))
+            for i in range(rows.shape[0]):
+                # No branch depends on the row; what is written in vain is written over.
                 rows[n] = rows[i]
-                n += 1
-            self.copies[rows[i]] += 1
-        if n == rows.shape[0]:
-            return
-        self.structure = self.estimation = rows[:n]
-        self.own.copies = &self.copies[0]
+                n += copies[rows[i]] == 0
+                copies[rows[i]] += 1
+        if n < rows.shape[0]:
+            self.structure = self.estimation = rows[:n]
+            self.own.copies = &copies[0]
 
     cdef void count(self, int histogram, const Pending* node) noexcept nogil:
         self.pool.count(
@@ -286,12 +311,18 @@ cdef class MaskGrowth(CutGrowth):
         CutGrowth.__init__(self, table, structure, estimation, key, limits, rule)
         self.needs_rows = not table.slices.is_all
         self.sheets = new_sheets(
-            self.table, &table.slices, self.structure.shape[0], self.estimation.shape[0],
+            self.table, &table.slices, self.most_structure, self.most_estimation,
             2 if self.is_honest else 1, self.needs_rows,
             limits.min_leaf if limits.has_floor else 0)
         if self.sheets is NULL:
             raise MemoryError("no memory to grow a tree")
-        self.splitter.sheets = self.sheets
+        if self.splitter.make_lists(self.sheets) != 0:
+            raise MemoryError("no memory to grow a tree")
+
+    cdef void prepare(self) except *:
+        if self.sheets is not NULL:
+            self.sheets.n_items = 0
+            self.sheets.top = 0
 
     def __dealloc__(self):
         free_sheets(self.sheets)
@@ -360,8 +391,26 @@ cdef object grows_by_masks(TrainingTable table, Limits limits, SplitRule rule):
             and not rule.restricts and not isinstance(rule, PythonRule))
 
 
+cdef object growth_of(
+    TrainingTable table, structure, estimation, key, Limits limits, SplitRule rule, idle
+):
+    """What grows the tree: one that has grown another tree before, if there is such."""
+    cdef CutGrowth growth
+    while idle:
+        try:
+            growth = idle.pop()
+        except IndexError:  # another thread was faster
+            break
+        if growth.can_grow(table, structure, estimation, limits, rule):
+            growth.begin(structure, estimation, key)
+            return growth
+    if grows_by_masks(table, limits, rule):
+        return MaskGrowth(table, structure, estimation, key, limits, rule)
+    return ListGrowth(table, structure, estimation, key, limits, rule)
+
+
 def grow_tree(
-    TrainingTable table, structure, estimation, key, Limits limits, *, SplitRule rule
+    TrainingTable table, structure, estimation, key, Limits limits, *, SplitRule rule, idle=None
 ):
     """Grow a tree and fill its leaves.
 
@@ -375,12 +424,18 @@ def grow_tree(
         Key of the tree's random streams.
     limits : Limits
     rule : SplitRule
+    idle : list, default=None
+        Work space that no thread uses, for trees of the same forest. What this tree used is
+        put there when it is grown, and taken by the next one: its memory need not be asked
+        for, and cleared by the kernel, again.
 
     Returns
     -------
     dict of arrays
         See `flatten`.
     """
-    if grows_by_masks(table, limits, rule):
-        return MaskGrowth(table, structure, estimation, key, limits, rule).run()
-    return ListGrowth(table, structure, estimation, key, limits, rule).run()
+    cdef CutGrowth growth = growth_of(table, structure, estimation, key, limits, rule, idle)
+    tree = growth.run()
+    if idle is not None:
+        idle.append(growth)
+    return tree

@@ -20,12 +20,13 @@ cdef enum:
 cdef struct GrownNode:
     Node node                       # a leaf has child -1
     int32_t pivots[2]               # rows, if the split compares with two of them
-    int32_t parent                  # -1: the root
     uint64_t path
     double decrease                 # of the impurity of the tree's structure points
-    Py_ssize_t first_estimation     # the node's slice of the estimation points
-    Py_ssize_t n_estimation
-    Py_ssize_t n_points             # that these rows stand for
+    # There are fewer than 2^31 points.
+    int32_t parent                  # -1: the root
+    int32_t first_estimation        # the node's slice of the estimation points
+    int32_t n_estimation
+    int32_t n_points                # that these rows stand for
 
 
 cdef struct Pending:
@@ -56,6 +57,7 @@ cdef class Growth:
     cdef Limits limits
     cdef uint64_t key0, key1
     cdef int32_t[::1] structure, estimation     # rows
+    cdef Py_ssize_t most_structure, most_estimation     # rows that there is work space for
     cdef bint is_honest                         # whether the two are different lists
     cdef bint compares                          # whether nodes have pivots, not cuts
 
@@ -93,6 +95,7 @@ cdef class Growth:
     cdef int look(self, Py_ssize_t n_points) except FAILED nogil
     cdef int grow(self) except FAILED nogil
     cdef int grow_below(self, Pending node) except FAILED nogil
+    cdef void set_points(self, structure, estimation, key) except *
     cdef object run(self)
 
     cdef Py_ssize_t since_look

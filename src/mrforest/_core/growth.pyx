@@ -70,7 +70,7 @@ def rebuild_limits(arguments):
 
 
 cdef class Growth:
-    """The state of one growing tree; used once, by one thread.
+    """The state of one growing tree; used by one thread, for one tree after the other.
 
     Parameters
     ----------
@@ -86,11 +86,10 @@ cdef class Growth:
         self.owner = table
         self.table = &table.view
         self.limits = limits
-        self.key0, self.key1 = key
-        self.is_honest = estimation is not None
-        self.structure = structure
-        self.estimation = structure if estimation is None else estimation
-        cdef Py_ssize_t longest = max(self.structure.shape[0], self.estimation.shape[0]) + 1
+        self.set_points(structure, estimation, key)
+        self.most_structure = self.structure.shape[0]
+        self.most_estimation = self.estimation.shape[0]
+        cdef Py_ssize_t longest = max(self.most_structure, self.most_estimation) + 1
         self.scratch = <int32_t*> malloc(longest * sizeof(int32_t))
         self.totals = <int64_t*> malloc(self.table.n_columns * sizeof(int64_t))
         self.counts = <int64_t*> malloc(self.table.n_columns * sizeof(int64_t))
@@ -103,6 +102,16 @@ cdef class Growth:
         free(self.scratch)
         free(self.totals)
         free(self.counts)
+
+    cdef void set_points(self, structure, estimation, key) except *:
+        """Begin a tree. What it needs of work space is kept from the tree before."""
+        self.key0, self.key1 = key
+        self.is_honest = estimation is not None
+        self.structure = structure
+        self.estimation = structure if estimation is None else estimation
+        self.n_nodes = self.n_pending = 0
+        self.root_weight = self.min_weight = 0
+        self.since_look = 0
 
     # ---- nodes ---------------------------------------------------------------------------
 
@@ -125,9 +134,9 @@ cdef class Growth:
         node.node.child = -1
         node.parent = parent
         node.path = path
-        node.first_estimation = first_estimation
-        node.n_estimation = n_estimation
-        node.n_points = self.points_of(first_estimation, n_estimation)
+        node.first_estimation = <int32_t> first_estimation
+        node.n_estimation = <int32_t> n_estimation
+        node.n_points = <int32_t> self.points_of(first_estimation, n_estimation)
         self.n_nodes += 1
         return 0
 

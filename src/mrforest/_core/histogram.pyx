@@ -9,6 +9,8 @@ from mrforest._core.types cimport (
 )
 
 cdef extern from "count.h" nogil:
+    Py_ssize_t MRFOREST_AHEAD
+    void mrforest_prefetch(const void* address)
     void mrforest_count_bytes(
         const uint8_t* codes, Py_ssize_t n_features, Py_ssize_t n_rows, const int32_t* y,
         const int32_t* copies, const int32_t* rows, Py_ssize_t n, const int32_t* start,
@@ -47,6 +49,10 @@ cdef void count_rows_of(
             for j in range(chosen.n):
                 counts[at(start[j] + code[j], size)] += count
         else:
+            if i + MRFOREST_AHEAD < n:
+                for j in range(chosen.n):
+                    mrforest_prefetch(
+                        codes + rows[i + MRFOREST_AHEAD] * table.n_features + features[j])
             for j in range(chosen.n):
                 counts[at(cell_of(slot + j, n_columns, column, code[features[j]]), size)] += count
         if has_moment:

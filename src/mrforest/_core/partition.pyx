@@ -6,11 +6,11 @@
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t
-from libc.string cimport memcpy
 
 from mrforest._core.types cimport Column, Cut, Table, at, code_t, codes_of, column_of
 
-cdef extern from "partition_512.h" nogil:
+cdef extern from "part_rows.h" nogil:
+    void mrforest_copy_short(int32_t* to, const int32_t* from_, Py_ssize_t n)
     Py_ssize_t mrforest_part_rows(
         const void* codes, Py_ssize_t stride, int32_t bits, Py_ssize_t n_rows, int32_t* rows,
         Py_ssize_t n, int32_t bin, bint is_equality, int32_t missing, bint missing_left,
@@ -40,7 +40,7 @@ cdef Py_ssize_t partition_of(
         scratch[n_right] = <int32_t> row
         n_left += left
         n_right += not left
-    memcpy(rows + n_left, scratch, n_right * sizeof(int32_t))
+    mrforest_copy_short(rows + n_left, scratch, n_right)
     return n_left
 
 

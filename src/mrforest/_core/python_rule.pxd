@@ -4,7 +4,8 @@
 from libc.stdint cimport int32_t
 
 from mrforest._core.rule cimport SplitRule
-from mrforest._core.splitter cimport NodeView, Split, Splitter
+from mrforest._core.feature_scores cimport NodeView
+from mrforest._core.splitter cimport Split, Splitter
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport Cut
 

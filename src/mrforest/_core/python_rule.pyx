@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free, realloc
 
 from mrforest._core.impurity cimport node_score, node_weight
-from mrforest._core.splitter cimport NOT_COUNTED
+from mrforest._core.workspace cimport NOT_COUNTED
 
 
 cdef class PythonRule(SplitRule):

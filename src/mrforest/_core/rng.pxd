@@ -46,14 +46,22 @@ cdef inline uint64_t next_word(Stream* stream) noexcept nogil:
     return stream.words[stream.used - 1]
 
 
-cdef inline double next_uniform(Stream* stream) noexcept nogil:
+cdef inline double uniform_from(uint64_t word) noexcept nogil:
     """A float64 in [0, 1), every multiple of 2**-53 equally likely."""
-    return <double> (next_word(stream) >> 11) * (1.0 / 9007199254740992.0)
+    return <double> (word >> 11) * (1.0 / 9007199254740992.0)
+
+
+cdef inline Py_ssize_t index_below(uint64_t word, Py_ssize_t n) noexcept nogil:
+    """An index in [0, n); uniform up to n * 2**-53."""
+    return <Py_ssize_t> (uniform_from(word) * <double> n)
+
+
+cdef inline double next_uniform(Stream* stream) noexcept nogil:
+    return uniform_from(next_word(stream))
 
 
 cdef inline Py_ssize_t next_index(Stream* stream, Py_ssize_t n) noexcept nogil:
-    """An index in [0, n); uniform up to n * 2**-53."""
-    return <Py_ssize_t> (next_uniform(stream) * <double> n)
+    return index_below(next_word(stream), n)
 
 
 cdef inline uint64_t mix(uint64_t z) noexcept nogil:

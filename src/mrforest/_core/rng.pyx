@@ -4,22 +4,106 @@
 import numpy as np
 
 from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
-from mrforest._core.rng cimport Purpose, Stream, next_index, next_word, open_stream
+from mrforest._core.rng cimport Purpose, Stream, index_below, open_stream, philox4x64
 
 SPLIT_PURPOSE = <int> Purpose.SPLIT
+
+cdef enum:
+    # Words are told apart by their highest bits first.
+    HIGH_BITS = 11
+    N_HIGH = 1 << HIGH_BITS
+    # Words that are drawn before any of them is used: then the processor draws several at a time
+    BLOCKS_AT_ONCE = 16
+    WORDS_AT_ONCE = 4 * BLOCKS_AT_ONCE
+    # Copies of a point that are written whether it has them or not
+    COPIES_AT_ONCE = 4
+
+
+cdef inline void write_block(Stream* stream, Py_ssize_t block, uint64_t* out) noexcept nogil:
+    """Four words, as `next_word` gives them."""
+    stream.counter[0] = <uint64_t> block + 1
+    philox4x64(stream.key0, stream.key1, stream.counter, out)
 
 
 def words(key, uint64_t path, int purpose, Py_ssize_t n):
     """The first n words of a stream."""
     cdef Stream stream = open_stream(key[0], key[1], path, <Purpose> purpose)
-    cdef Py_ssize_t i
-    out = np.empty(n, dtype=np.uint64)
+    cdef Py_ssize_t block, n_blocks = (n + 3) // 4
+    out = np.empty(4 * n_blocks, dtype=np.uint64)
     cdef uint64_t[::1] view = out
     with nogil:
-        for i in range(n):
-            view[i] = next_word(&stream)
-    return out
+        for block in range(n_blocks):
+            write_block(&stream, block, &view[4 * block])
+    return out[:n]
+
+
+cdef uint64_t select(uint64_t* word, Py_ssize_t n, Py_ssize_t rank) noexcept nogil:
+    """The word that has so many before it in ascending order; reorders the words."""
+    cdef Py_ssize_t first = 0, last = n - 1, i, j
+    cdef uint64_t pivot
+    while first < last:
+        # Invariant: it lies in [first, last]; what is before is not larger, what is behind not
+        # smaller.
+        pivot = word[(first + last) >> 1]
+        i, j = first, last
+        while i <= j:
+            while word[i] < pivot:
+                i += 1
+            while word[j] > pivot:
+                j -= 1
+            if i <= j:
+                word[i], word[j] = word[j], word[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            last = j
+        elif rank >= i:
+            first = i
+        else:
+            break
+    return word[rank]
+
+
+cdef void draw_words(
+    Stream* stream, Py_ssize_t n,
+    uint64_t* word,             # OUT  n words, and up to three more
+    int32_t* counts,            # OUT  how many have the same highest bits
+) noexcept nogil:
+    cdef Py_ssize_t block, i, n_blocks = (n + 3) // 4
+    memset(counts, 0, N_HIGH * sizeof(int32_t))
+    for block in range(n_blocks):
+        write_block(stream, block, word + 4 * block)
+    for i in range(n):
+        counts[word[i] >> (64 - HIGH_BITS)] += 1
+
+
+cdef uint64_t largest_taken(
+    const uint64_t* word, Py_ssize_t n, const int32_t* counts,
+    Py_ssize_t n_taken,         # in [1, n]
+    uint64_t* work,             # n words
+    Py_ssize_t* n_ties,         # OUT  how many of those equal to it are taken
+) noexcept nogil:
+    """The largest of the n_taken smallest words.
+
+    Words are random, so a few of them only share its highest bits; those are looked at.
+    """
+    cdef Py_ssize_t i, high = 0, before = 0, n_work = 0
+    cdef uint64_t last
+    while before + counts[high] < n_taken:
+        before += counts[high]
+        high += 1
+    for i in range(n):
+        if <Py_ssize_t> (word[i] >> (64 - HIGH_BITS)) == high:
+            work[n_work] = word[i]
+            n_work += 1
+    n_ties[0] = n_taken - before
+    last = select(work, n_work, n_ties[0] - 1)
+    for i in range(n_work):
+        n_ties[0] -= work[i] < last
+    return last
 
 
 def partition_points(key, Py_ssize_t n, Py_ssize_t n_structure):
@@ -43,31 +127,33 @@ def partition_points(key, Py_ssize_t n, Py_ssize_t n_structure):
     structure, estimation : ndarray of int32
         Numbers of the points, ascending.
     """
-    sample = words(key, 0, Purpose.SAMPLE, n)
-    structure = np.empty(n_structure, dtype=np.int32)
-    estimation = np.empty(n - n_structure, dtype=np.int32)
-    cdef const uint64_t[::1] word = sample
+    cdef Stream stream = open_stream(key[0], key[1], 0, Purpose.SAMPLE)
+    # A point is written to both sides, and then belongs to one: room for one more on each.
+    structure = np.empty(n_structure + 1, dtype=np.int32)
+    estimation = np.empty(n - n_structure + 1, dtype=np.int32)
     cdef int32_t[::1] s = structure, e = estimation
-    cdef Py_ssize_t i, n_s = 0, n_e = 0, n_ties
+    cdef int32_t counts[N_HIGH]
+    cdef uint64_t* word = <uint64_t*> malloc((2 * n + 4) * sizeof(uint64_t))
+    if word is NULL:
+        raise MemoryError("no memory to draw points")
+    cdef Py_ssize_t i, n_s = 0, n_ties = 0
     cdef uint64_t last = 0
     cdef bint is_structure
-    if n_structure > 0:
-        last = np.partition(sample, n_structure - 1)[n_structure - 1]
-    # Equal words (one tree in 10^7 at a million points): the lower number first.
-    n_ties = n_structure - np.count_nonzero(sample < last)
     with nogil:
+        draw_words(&stream, n, word, counts)
+        if n_structure > 0:
+            last = largest_taken(word, n, counts, n_structure, word + n, &n_ties)
         for i in range(n):
             is_structure = word[i] < last
+            # Equal words (one tree in 10^7 at a million points): the lower number first.
             if word[i] == last and n_ties > 0:
                 n_ties -= 1
                 is_structure = True
-            if is_structure:
-                s[n_s] = <int32_t> i
-                n_s += 1
-            else:
-                e[n_e] = <int32_t> i
-                n_e += 1
-    return structure, estimation
+            s[n_s] = <int32_t> i
+            e[i - n_s] = <int32_t> i
+            n_s += is_structure
+        free(word)
+    return structure[:n_structure], estimation[:n - n_structure]
 
 
 def bootstrap_points(key, Py_ssize_t n):
@@ -77,14 +163,20 @@ def bootstrap_points(key, Py_ssize_t n):
     """
     cdef Stream stream = open_stream(key[0], key[1], 0, Purpose.SAMPLE)
     copies_ = np.zeros(n, dtype=np.int32)
-    bag_ = np.empty(n, dtype=np.int32)
+    bag_ = np.empty(n + COPIES_AT_ONCE, dtype=np.int32)
     cdef int32_t[::1] copies = copies_, bag = bag_
-    cdef Py_ssize_t i, _draw, _copy, place = 0
+    cdef uint64_t word[WORDS_AT_ONCE]
+    cdef Py_ssize_t part, i, copy, place = 0
     with nogil:
-        for _draw in range(n):
-            copies[next_index(&stream, n)] += 1
+        for part in range((n + WORDS_AT_ONCE - 1) // WORDS_AT_ONCE):
+            for i in range(BLOCKS_AT_ONCE):
+                write_block(&stream, part * BLOCKS_AT_ONCE + i, word + 4 * i)
+            for i in range(min(n - part * WORDS_AT_ONCE, WORDS_AT_ONCE)):
+                copies[index_below(word[i], n)] += 1
         for i in range(n):
-            for _copy in range(copies[i]):
-                bag[place] = <int32_t> i
-                place += 1
-    return bag_
+            for copy in range(COPIES_AT_ONCE):
+                bag[place + copy] = <int32_t> i
+            for copy in range(COPIES_AT_ONCE, copies[i]):
+                bag[place + copy] = <int32_t> i
+            place += copies[i]
+    return bag_[:n]

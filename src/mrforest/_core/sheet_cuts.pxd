@@ -11,6 +11,6 @@ cdef void count_all_slices(Sheets* sheets) noexcept nogil
 cdef void count_slices_of(
     Sheets* sheets, const int32_t* features, Py_ssize_t n_features) noexcept nogil
 cdef double best_in_sheet(const Sheets* sheets, Py_ssize_t feature) noexcept nogil
-cdef Py_ssize_t best_of_all(Sheets* sheets, int32_t* features, double* best) noexcept nogil
+cdef Py_ssize_t best_of_all(const Sheets* sheets, int32_t* features, double* best) noexcept nogil
 cdef Py_ssize_t cuts_in_sheet(
     const Sheets* sheets, Py_ssize_t feature, double* scores, Cut* cuts) noexcept nogil

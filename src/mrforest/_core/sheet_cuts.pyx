@@ -143,11 +143,10 @@ cdef double best_in_sheet(const Sheets* sheets, Py_ssize_t feature) noexcept nog
     return best
 
 
-cdef Py_ssize_t best_of_all(Sheets* sheets, int32_t* features, double* best) noexcept nogil:
-    """The same of all features, which are all sliced: those that have a candidate, and their best
-    scores; return how many they are."""
+cdef Py_ssize_t best_of_all(const Sheets* sheets, int32_t* features, double* best) noexcept nogil:
+    """The same of all features, which are all sliced and counted: those that have a candidate, and
+    their best scores; return how many they are."""
     cdef Py_ssize_t f, n = 0
-    count_all_slices(sheets)
     for f in range(sheets.slices.n_features):
         features[n] = <int32_t> f
         best[n] = best_in_sheet(sheets, f)

@@ -21,7 +21,7 @@ cdef struct Shortlist:
     void* codes                             # of one feature
 
 
-cdef Shortlist* new_shortlist(const Table* table) noexcept nogil
+cdef Shortlist* new_shortlist(Py_ssize_t n_lists) noexcept nogil
 cdef void free_shortlist(Shortlist* short) noexcept nogil
 cdef bint enter_short(
     Shortlist* short, const Table* table, const int32_t* rows, Py_ssize_t n, const int64_t* totals

@@ -11,26 +11,23 @@ from mrforest._core.lists cimport (
 from mrforest._core.types cimport Column, Table, at, code_t, codes_of, column_of, copies_of
 
 
-cdef Shortlist* new_shortlist(const Table* table) noexcept nogil:
-    """Room for all features; NULL: no memory, or more classes than fit."""
+cdef Shortlist* new_shortlist(Py_ssize_t n_lists) noexcept nogil:
+    """Room for so many features; NULL: no memory."""
     cdef Py_ssize_t i
-    cdef Shortlist* short
-    if table.n_columns > BLOCK_POINTS:
-        return NULL
-    short = <Shortlist*> calloc(1, sizeof(Shortlist))
+    cdef Shortlist* short = <Shortlist*> calloc(1, sizeof(Shortlist))
     if short is NULL:
         return NULL
     short.items = <uint32_t*> malloc(
-        (table.n_features * BLOCK_POINTS + BEYOND) * sizeof(uint32_t))
-    short.place = <Py_ssize_t*> malloc(table.n_features * sizeof(Py_ssize_t))
-    short.number = <int32_t*> malloc(table.n_features * sizeof(int32_t))
-    short.best = <double*> malloc(table.n_features * sizeof(double))
+        (n_lists * BLOCK_POINTS + BEYOND) * sizeof(uint32_t))
+    short.place = <Py_ssize_t*> malloc(n_lists * sizeof(Py_ssize_t))
+    short.number = <int32_t*> malloc(n_lists * sizeof(int32_t))
+    short.best = <double*> malloc(n_lists * sizeof(double))
     short.codes = malloc(BLOCK_POINTS * sizeof(uint16_t))
     if (short.items is NULL or short.place is NULL or short.number is NULL or short.best is NULL
             or short.codes is NULL):
         free_shortlist(short)
         return NULL
-    for i in range(table.n_features):
+    for i in range(n_lists):
         short.place[i] = i * BLOCK_POINTS
         short.number[i] = <int32_t> i
     return short

@@ -122,7 +122,7 @@ cdef class TrainingTable:
             n_rows == len(target) and n_features == is_categorical.shape[0]
             and (codes is None) != (values is None)
             and (codes is None or (
-                n_features == n_bins.shape[0] and (codes <= n_bins).all()
+                n_features == n_bins.shape[0] and (codes.max(axis=0) <= n_bins).all()
                 and cuts_start.shape[0] == n_features + 1
                 and cuts_start[n_features] == cuts.shape[0]))
         ):
@@ -180,25 +180,39 @@ cdef class TrainingTable:
             narrow = self.by_column
             self.view.by_column = &narrow[0, 0]
 
-    def add_slices(self, *, double most_others=0.125):
+    def add_slices(self, *, double most_others=0.125, in_parts=None):
         """Keep features of few codes as slices, too, see sheet.pxd, if nearly all are such.
 
         Parameters
         ----------
         most_others : float, default=0.125
             Other features, as a share of all, up to which slices are made.
+        in_parts : callable, default=None
+            Takes a function of a slice of rows, the number of rows, and a unit of which slices
+            must be multiples; calls the function, in threads if it wants to.
         """
         codes, n_bins = self.arguments[2:4]
         if self.has_slices or codes is None or self.view.n_columns > MOST_CLASSES:
             return
-        is_sliced = (n_bins <= MOST_CODES) & (codes < n_bins).all(axis=0)
+        is_sliced = n_bins <= MOST_CODES
+        if (~is_sliced).sum() > most_others * len(n_bins):
+            return
+        is_sliced &= codes.max(axis=0) < n_bins
         n_slices = np.where(is_sliced, n_bins - ~self.arguments[1], 0)
         if (~is_sliced).sum() > most_others * len(n_bins) or n_slices.sum() == 0:
             return
         start = np.concatenate([[0], np.cumsum(n_slices)]).astype(np.int32)
         bins = np.concatenate([np.arange(n, dtype=np.int32) for n in n_slices])
         is_sliced = is_sliced.view(np.uint8)
-        words = slice_codes(codes, start, self.is_categorical)
+        words = np.empty(((len(codes) + 63) // 64, start[len(n_bins)]), dtype=np.uint64)
+
+        def fill(rows):
+            slice_codes(codes[rows], start, self.is_categorical, words[rows.start // 64:])
+
+        if in_parts is None:
+            fill(slice(0, len(codes)))
+        else:
+            in_parts(fill, len(codes), unit=64)
         self.slice_arrays = (start, bins, is_sliced, words)
         cdef const int32_t[::1] starts = start, bin_of = bins
         cdef const uint8_t[::1] sliced = is_sliced
@@ -231,21 +245,56 @@ def rebuild(target, is_categorical, rows, has_columns, has_slices):
     return table
 
 
-def slice_codes(const code_t[:, ::1] codes, const int32_t[::1] start,
-                const uint8_t[::1] is_categorical):
-    """Slices of all rows, 64 rows x slices; see slices.h."""
-    cdef Py_ssize_t i, f, s
-    words = np.zeros(((codes.shape[0] + 63) // 64, start[start.shape[0] - 1]), dtype=np.uint64)
-    cdef uint64_t[:, ::1] word = words
-    cdef uint64_t bit
+cdef enum:
+    EIGHTS = 8
+    ROWS = 8 * EIGHTS   # of a word
+
+cdef uint64_t ONES = 0x0101010101010101     # a 1 in each byte
+cdef uint64_t HIGH = 0x8080808080808080
+cdef uint64_t NO_CODE = 0x7F
+
+
+cdef inline uint64_t bits_of(uint64_t high) noexcept nogil:
+    """The highest bits of eight bytes, the lowest byte's first."""
+    return ((high >> 7 & ONES) * <uint64_t> 0x0102040810204080) >> 56
+
+
+cdef inline uint64_t write_slice(
+    const uint64_t* codes, uint64_t code, bint is_categorical
+) noexcept nogil:
+    """Which of 64 codes, eight in a word, are at most the code, or equal to it.
+
+    A byte of the difference has its highest bit if nothing was taken from it: all codes are
+    below 128, so no byte takes from another.
+    """
+    cdef uint64_t word = 0, all_the_same = code * ONES
+    cdef Py_ssize_t i
+    for i in range(EIGHTS):
+        if is_categorical:
+            word |= bits_of(HIGH - (codes[i] ^ all_the_same)) << (8 * i)
+        else:
+            word |= bits_of((all_the_same | HIGH) - codes[i]) << (8 * i)
+    return word
+
+
+def slice_codes(
+    const code_t[:, ::1] codes,          # IN   rows x features, the first of a word first
+    const int32_t[::1] start,            # IN   first slice of each feature, and the end
+    const uint8_t[::1] is_categorical,   # IN
+    uint64_t[:, ::1] words,              # OUT  64 rows x slices; see slices.h
+):
+    """Slices of rows. Features that have any have codes below 8."""
+    cdef Py_ssize_t n_rows = codes.shape[0], w, i, f, s
+    cdef uint64_t eights[EIGHTS]
     with nogil:
-        for i in range(codes.shape[0]):
-            bit = <uint64_t> 1 << (i & 63)
+        for w in range((n_rows + ROWS - 1) // ROWS):
             for f in range(codes.shape[1]):
-                if is_categorical[f]:
-                    if start[f] < start[f + 1]:
-                        word[i >> 6, start[f] + codes[i, f]] |= bit
-                else:
-                    for s in range(start[f] + codes[i, f], start[f + 1]):
-                        word[i >> 6, s] |= bit
-    return words
+                if start[f] == start[f + 1]:
+                    continue
+                for i in range(EIGHTS):
+                    eights[i] = NO_CODE * ONES
+                for i in range(min(ROWS, n_rows - w * ROWS)):
+                    eights[i >> 3] ^= (NO_CODE ^ codes[w * ROWS + i, f]) << (8 * (i & 7))
+                for s in range(start[f], start[f + 1]):
+                    words[w, s] = write_slice(
+                        eights, <uint64_t> (s - start[f]), is_categorical[f])

@@ -23,34 +23,29 @@ cdef const GrownNode* with_points(Growth growth, const GrownNode* node) noexcept
     return node
 
 
-cdef object breadth_first(Growth growth):
-    """Which grown node becomes node 0, 1, ..."""
-    order_ = np.empty(growth.n_nodes, dtype=np.int32)
-    cdef int32_t[::1] order = order_
-    cdef Py_ssize_t i, end = 1
+cdef void breadth_first(
+    Growth growth,
+    int32_t[::1] order,     # OUT  which grown node becomes node 0, 1, ...
+    int32_t[::1] leaves,    # OUT  and leaf 0, 1, ...
+    Node[::1] nodes,        # OUT  with children and leaves numbered in their new order
+    uint32_t[::1] points,   # OUT  of each leaf
+) noexcept nogil:
+    cdef Py_ssize_t i, n_leaves = 0, n_children = 1
+    cdef const GrownNode* grown
     order[0] = 0
     for i in range(growth.n_nodes):
-        if growth.nodes[order[i]].node.child >= 0:
-            order[end] = growth.nodes[order[i]].node.child
-            order[end + 1] = order[end] + 1
-            end += 2
-    return order_
-
-
-cdef object nodes_of(Growth growth, const int32_t[::1] order):
-    """Nodes with children and leaves numbered in their new order."""
-    nodes = np.empty(growth.n_nodes, dtype=NODE_DTYPE)
-    cdef Node[::1] node = nodes
-    cdef Py_ssize_t i, n_leaves = 0, n_children = 1
-    for i in range(growth.n_nodes):
-        node[i] = growth.nodes[order[i]].node
-        if node[i].child >= 0:
-            node[i].child = <int32_t> n_children
+        grown = &growth.nodes[order[i]]
+        nodes[i] = grown.node
+        if grown.node.child >= 0:
+            order[n_children] = grown.node.child
+            order[n_children + 1] = grown.node.child + 1
+            nodes[i].child = <int32_t> n_children
             n_children += 2
         else:
+            leaves[n_leaves] = order[i]
+            points[n_leaves] = <uint32_t> grown.n_points
             n_leaves += 1
-            node[i].child = <int32_t> -n_leaves
-    return nodes
+            nodes[i].child = <int32_t> -n_leaves
 
 
 cdef dict class_leaves(Growth growth, const int32_t[::1] leaves):
@@ -67,9 +62,10 @@ cdef dict class_leaves(Growth growth, const int32_t[::1] leaves):
     cdef double[::1] shares = np.empty(n_classes)
     cdef double[::1] work = np.empty(n_classes)
     # A leaf has at most as many classes as points.
-    room = 0
-    for i in range(n_leaves):
-        room += min(with_points(growth, &growth.nodes[leaves[i]]).n_estimation, n_classes)
+    with nogil:
+        room = 0
+        for i in range(n_leaves):
+            room += min(with_points(growth, &growth.nodes[leaves[i]]).n_estimation, n_classes)
     mass_class_ = np.empty(room, dtype=np.uint16)
     mass_ = np.empty(room, dtype=np.float32)
     cdef uint16_t[::1] mass_class = mass_class_
@@ -93,8 +89,8 @@ cdef dict class_leaves(Growth growth, const int32_t[::1] leaves):
     return {
         "leaf_label": label_,
         "mass_start": start_,
-        "mass_class": mass_class_[:n_masses].copy(),
-        "mass": mass_[:n_masses].copy(),
+        "mass_class": mass_class_[:n_masses],
+        "mass": mass_[:n_masses],
     }
 
 
@@ -122,10 +118,11 @@ cdef object decrease_of(Growth growth, const int32_t[::1] order):
     cdef double[::1] of_feature = out
     cdef const GrownNode* node
     cdef Py_ssize_t i
-    for i in range(growth.n_nodes):
-        node = &growth.nodes[order[i]]
-        if node.node.child >= 0:
-            of_feature[node.node.feature & FEATURE_MASK] += node.decrease
+    with nogil:
+        for i in range(growth.n_nodes):
+            node = &growth.nodes[order[i]]
+            if node.node.child >= 0:
+                of_feature[node.node.feature & FEATURE_MASK] += node.decrease
     return out
 
 
@@ -166,15 +163,15 @@ def flatten(Growth growth):
         leaf_mass, leaf_moment : int64, sums over the estimation points
         leaf_variance : float64, of moment / mass
     """
-    cdef Py_ssize_t i
-    order = breadth_first(growth)
-    nodes = nodes_of(growth, order)
-    leaves = order[nodes["child"] < 0]
-    leaf_points = np.empty(len(leaves), dtype=np.uint32)
-    cdef const int32_t[::1] leaf = leaves
+    cdef Py_ssize_t n_leaves = (growth.n_nodes + 1) // 2  # inner nodes have two children
+    cdef int32_t[::1] order = np.empty(growth.n_nodes, dtype=np.int32)
+    cdef int32_t[::1] leaves = np.empty(n_leaves, dtype=np.int32)
+    nodes = np.empty(growth.n_nodes, dtype=NODE_DTYPE)
+    leaf_points = np.empty(n_leaves, dtype=np.uint32)
+    cdef Node[::1] node = nodes
     cdef uint32_t[::1] points = leaf_points
-    for i in range(leaf.shape[0]):
-        points[i] = <uint32_t> growth.nodes[leaf[i]].n_points
+    with nogil:
+        breadth_first(growth, order, leaves, node, points)
     tree = {"nodes": nodes, "leaf_points": leaf_points}
     if growth.compares:
         tree["pivots"] = pivots_of(growth, order)

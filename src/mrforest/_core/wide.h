@@ -19,6 +19,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && !defined(MRFOREST_CHECKED)
 #include <immintrin.h>
+#include <stdlib.h>
 #define MRFOREST_512 \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vnni,popcnt,bmi,bmi2")))
 #define MRFOREST_WITH_512 1
@@ -26,10 +27,12 @@
 #define MRFOREST_WITH_256 1
 static int mrforest_has_512, mrforest_has_256;
 __attribute__((constructor)) static void mrforest_look_for_registers(void) {
+    const char *most = getenv("MRFOREST_REGISTERS"); /* bits, at most: to compare kernels */
+    int bits = most == NULL ? 512 : atoi(most);
     __builtin_cpu_init();
-    mrforest_has_256 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+    mrforest_has_256 = bits >= 256 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                        __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi");
-    mrforest_has_512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+    mrforest_has_512 = bits >= 512 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq") &&
                        __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vnni") &&
                        __builtin_cpu_supports("bmi2");

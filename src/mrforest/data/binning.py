@@ -8,15 +8,18 @@ many cuts lie below it, so ``x <= cuts[c]`` is the same as ``code <= c``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mrforest import _core
+from mrforest._threads import in_parts, in_threads
 
 MAX_EXACT_BINS = 65_535
 MAX_NARROW_BINS = 255
+MOST_FEW_VALUES = 255  # of a column that need not be sorted
 
 
 @dataclass(frozen=True)
@@ -40,18 +43,24 @@ class Binning:
     n_bins: NDArray[np.int32]
     is_categorical: NDArray[np.bool_]
 
-    def encode(self, X: NDArray[np.float64]) -> NDArray[np.uint8] | NDArray[np.uint16]:
+    def encode(
+        self, X: NDArray[np.float64], n_threads: int = 1
+    ) -> NDArray[np.uint8] | NDArray[np.uint16]:
         """Codes of a table: one byte each if every feature has at most 255 bins."""
         narrow = int(self.n_bins.max()) <= MAX_NARROW_BINS
         codes = np.empty(X.shape, dtype=np.uint8 if narrow else np.uint16)
-        _core.encode(
-            X,
-            self.cuts,
-            self.cuts_start,
-            self.n_bins,
-            self.is_categorical.view(np.uint8),
-            codes,
-        )
+
+        def encode_rows(rows: slice) -> None:
+            _core.encode(
+                X[rows],
+                self.cuts,
+                self.cuts_start,
+                self.n_bins,
+                self.is_categorical.view(np.uint8),
+                codes[rows],
+            )
+
+        in_parts(encode_rows, len(X), n_threads)
         return codes
 
 
@@ -60,6 +69,7 @@ def find_bins(
     n_categories: NDArray[np.int32],
     max_bins: int | Literal["exact"],
     repetitions: NDArray[np.int64] | None,
+    n_threads: int = 1,
 ) -> Binning:
     """Choose the cuts of every feature from the training rows.
 
@@ -73,6 +83,8 @@ def find_bins(
         A feature with more distinct values is cut at quantiles.
     repetitions : ndarray of shape (n_rows,), dtype=int64, or None
         How many points each row stands for.
+    n_threads : int, default=1
+        Threads for the columns. The cuts do not depend on it.
 
     Returns
     -------
@@ -80,14 +92,22 @@ def find_bins(
     """
     limit = MAX_EXACT_BINS if max_bins == "exact" else max_bins
     is_categorical = n_categories >= 0
-    values, n_values = _core.distinct_values(X)
-    middle = midpoints(values[:, :-1], values[:, 1:])
+    found = in_parts(partial(few_values, X), X.shape[1], n_threads)
+    values = np.concatenate([values for values, _, _ in found])
+    n_values = np.concatenate([n_values for _, n_values, _ in found])
+    n_listed = np.concatenate([n_listed for _, _, n_listed in found])
     n_midpoints = np.where(is_categorical, 0, np.maximum(n_values - 1, 0))
+    is_few = n_midpoints < min(limit, MOST_FEW_VALUES)
+    many = np.flatnonzero(~is_few).tolist()
+    sort = partial(cuts_of_column, X, max_bins=limit, repetitions=repetitions)
+    sorted_ones = in_threads(sort, many, n_threads)
+    middle = midpoints(values[:-1], values[1:])
+    first = np.cumsum(n_listed) - n_listed
     cuts = [
-        middle[j, :n]
-        if n < min(limit, values.shape[1])
-        else cuts_of(X[:, j], limit, repetitions)
-        for j, n in enumerate(n_midpoints)
+        middle[start : start + n] if few else next(sorted_ones)
+        for few, start, n in zip(
+            is_few.tolist(), first.tolist(), n_midpoints.tolist(), strict=True
+        )
     ]
     lengths = np.array([len(c) for c in cuts], dtype=np.int64)
     return Binning(
@@ -96,6 +116,26 @@ def find_bins(
         n_bins=np.where(is_categorical, n_categories, lengths + 1).astype(np.int32),
         is_categorical=is_categorical,
     )
+
+
+def few_values(
+    X: NDArray[np.float64], columns: slice
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return values of columns that have few, how many there are, and are listed."""
+    values, n_values = _core.distinct_values(X, columns.start, columns.stop)
+    n_listed = np.where(n_values > MOST_FEW_VALUES, 0, n_values)
+    is_listed = np.arange(MOST_FEW_VALUES) < n_listed[:, np.newaxis]
+    return values[is_listed], n_values, n_listed
+
+
+def cuts_of_column(
+    X: NDArray[np.float64],
+    column: int,
+    max_bins: int,
+    repetitions: NDArray[np.int64] | None,
+) -> NDArray[np.float64]:
+    """Sorted cuts of one column."""
+    return cuts_of(X[:, column], max_bins, repetitions)
 
 
 def cuts_of(

@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest import _core
+from mrforest._threads import in_parts
 from mrforest.data.binning import find_bins
 
 MAX_POINTS = 2**31 - 1
+# Cells of a table below which a second thread costs more than it saves
+SERIAL_WORK = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,13 @@ class TrainingSet:
         """Number of columns."""
         return len(self.is_categorical)
 
+    def rows_of(self, points: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the rows that points stand in: the same, if every row is one point."""
+        if len(self.points) == len(self.row_origin):
+            return points
+        rows: NDArray[np.int32] = self.points[points]
+        return rows
+
     @property
     def origin(self) -> NDArray[np.int32]:
         """The row of the user's table that each point came from."""
@@ -111,6 +121,7 @@ def prepare(
     max_bins: int | Literal["exact"] | None,
     sample_weight: NDArray[np.float64] | None,
     keep_order: bool = False,
+    n_threads: int = 1,
 ) -> TrainingSet:
     """Code the rows and put them in an order that does not depend on the given one.
 
@@ -126,6 +137,8 @@ def prepare(
         Finite, not negative, not all 0.
     keep_order : bool, default=False
         Leave the rows in the given order.
+    n_threads : int, default=1
+        Nothing depends on it.
 
     Returns
     -------
@@ -133,6 +146,7 @@ def prepare(
     """
     if len(X) > MAX_POINTS:
         raise ValueError(f"X has {len(X)} rows; at most {MAX_POINTS} are allowed")
+    n_threads = useful_threads(X.size, n_threads)
     rows = np.arange(len(X))
     repetitions, mass, mass_unit = None, None, 1.0
     if sample_weight is not None:
@@ -150,16 +164,19 @@ def prepare(
     if max_bins is None:
         # -0 is 0 and NaN is NaN, whatever their bits.
         X = np.where(np.isnan(X), np.nan, X) + 0.0
-        order = rows_in_order(X.view(np.uint64), y, mass, keep_order=keep_order)
+        order = rows_in_order(
+            X.view(np.uint64), y, mass, n_threads, keep_order=keep_order
+        )
         values = X[order]
         columns = {"values": values}
     else:
-        binning = find_bins(X, n_categories, max_bins, repetitions)
-        codes = binning.encode(X)
-        order = rows_in_order(codes, y, mass, keep_order=keep_order)
+        binning = find_bins(X, n_categories, max_bins, repetitions, n_threads)
+        codes = binning.encode(X, n_threads)
+        order = rows_in_order(codes, y, mass, n_threads, keep_order=keep_order)
+        _core.put_in_order(codes, order)
         values = np.empty((0, X.shape[1]))
         columns = {
-            "codes": codes[order],
+            "codes": codes,
             "n_bins": binning.n_bins,
             "cuts": binning.cuts,
             "cuts_start": binning.cuts_start,
@@ -190,10 +207,16 @@ def prepare(
     )
 
 
+def useful_threads(n_cells: int, n_threads: int) -> int:
+    """Return how many of the threads pay for a table of so many cells."""
+    return 1 if n_cells < SERIAL_WORK else n_threads
+
+
 def rows_in_order(
     cells: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint64],
     y: NDArray[np.int32],
     mass: NDArray[np.int64] | None,
+    n_threads: int,
     *,
     keep_order: bool,
 ) -> NDArray[np.int64]:
@@ -204,7 +227,10 @@ def rows_in_order(
     """
     if keep_order:
         return np.arange(len(cells))
-    fingerprints = _core.fingerprints(cells, y)
+    parts = in_parts(
+        lambda rows: _core.fingerprints(cells[rows], y[rows]), len(cells), n_threads
+    )
+    fingerprints = np.concatenate(parts)
     if mass is None:
         return np.argsort(fingerprints, kind="stable")
     return np.lexsort((mass, fingerprints))

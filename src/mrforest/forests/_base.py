@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mrforest import _core
 from mrforest._progress import progress_bar
+from mrforest._threads import in_parallel, in_parts
 from mrforest.data.table import Schema, read_fit
 from mrforest.data.training import (
     MAX_POINTS,
@@ -32,12 +33,13 @@ from mrforest.data.training import (
     Numbers,
     TrainingSet,
     prepare,
+    useful_threads,
 )
 from mrforest.forests._fitted import FittedForest
 from mrforest.forests._flat import FlatForest
+from mrforest.forests._gather import Gathered, sizes_of
 from mrforest.forests._sampling import Sampler, seed_from, tree_key
 from mrforest.forests._target import read_sample_weight
-from mrforest.forests._threads import in_parallel
 from mrforest.forests._validation import CallbackSupportMixin, fit_context
 
 # (table, structure, estimation, key, limits) -> arrays of a tree
@@ -87,8 +89,10 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             )
         if not rule.looks_at_all or training.table.is_large:
             training.table.add_columns()
-        training.table.add_slices()
-        return partial(_core.grow_tree, rule=rule)
+        n_cells = training.n_features * len(training.row_origin)
+        n_threads = useful_threads(n_cells, effective_n_jobs(self.n_jobs))
+        training.table.add_slices(in_parts=partial(in_parts, n_threads=n_threads))
+        return partial(_core.grow_tree, rule=rule, idle=[])
 
     def _limits(self, interrupt: NDArray[np.uint8]) -> _core.Limits:
         """Return how far trees grow."""
@@ -120,10 +124,14 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         """Complain if a warm start changes the question."""
 
     @abstractmethod
+    def _fill(self, tree: dict[str, NDArray[Any]], training: TrainingSet) -> None:
+        """Turn what the engine counted in the leaves of a tree into what they hold."""
+
+    @abstractmethod
     def _flat(
-        self, grown: list[dict[str, NDArray[Any]]], training: TrainingSet
+        self, arrays: dict[str, NDArray[Any]], training: TrainingSet
     ) -> FlatForest:
-        """Return grown trees in the arrays of a fitted forest."""
+        """Return a forest of these arrays of all trees."""
 
     # ---- fit ------------------------------------------------------------------------
 
@@ -175,6 +183,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             n_categories=schema.n_categories,
             max_bins=self._max_bins(),
             sample_weight=weights,
+            n_threads=effective_n_jobs(self.n_jobs),
         )
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Self:
@@ -188,12 +197,15 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         training = self._prepare(X, target, schema, weights)
         seed = self._seed if more else seed_from(self.random_state)
         first = len(self._forest) if more else 0
+        trees = Gathered(self.n_estimators - first)
         grown = self._grow(training, seed, first)
+        for tree in self._add_decreases(grown, training, more=more):
+            self._fill(tree, training)
+            trees.add({**tree, **sizes_of(tree)})
 
-        if grown:
-            flat = self._flat(grown, training)
+        if len(trees):
+            flat = self._flat(trees.arrays(), training)
             self._forest = flat.join([self._forest, flat]) if more else flat
-            self._add_decreases(grown, X.shape[1], training, more=more)
             self._remember(first, training.origin, self._digest(X, target))
         self._seed = seed
         self._schema = schema
@@ -215,13 +227,13 @@ class BaseForest(CallbackSupportMixin, FittedForest):
 
     def _add_decreases(
         self,
-        grown: list[dict[str, NDArray[Any]]],
-        n_features: int,
+        trees: Iterator[dict[str, NDArray[Any]]],
         training: TrainingSet,
         *,
         more: bool,
-    ) -> None:
-        total = self._structure_decrease if more else np.zeros(n_features)
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Pass trees on without their decreases, which are added up."""
+        total = self._structure_decrease if more else np.zeros(training.n_features)
         unit = 1.0
         if training.scale is not None:
             # Squares of targets may be out of range: count in terms of the first span.
@@ -230,8 +242,9 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             unit = math.ldexp(
                 training.scale.step, training.scale.exponent - self._exponent
             )
-        for tree in grown:  # one by one: the same sum, warm or cold
-            total = total + tree["structure_decrease"] * unit * unit
+        for tree in trees:  # one by one: the same sum, warm or cold
+            total = total + tree.pop("structure_decrease") * unit * unit
+            yield tree
         self._structure_decrease = total
 
     def _remember(
@@ -263,22 +276,23 @@ class BaseForest(CallbackSupportMixin, FittedForest):
 
     def _grow(
         self, training: TrainingSet, seed: int, first: int
-    ) -> list[dict[str, NDArray[Any]]]:
-        """Trees number first to n_estimators."""
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield the trees of number first to n_estimators."""
         interrupt = np.zeros(1, dtype=np.uint8)
         arguments: dict[str, Any] = {
+            "seed": seed,
             "training": training,
             "sampler": self._sampler(),
             "limits": self._limits(interrupt),
             "grower": self._grower(training),
         }
-        keys = [tree_key(seed, tree) for tree in range(first, self.n_estimators)]
-        at_once = trees_at_once(training, len(keys), effective_n_jobs(self.n_jobs))
-        tasks = [keys[i : i + at_once] for i in range(0, len(keys), at_once)]
+        numbers = range(first, self.n_estimators)
+        at_once = trees_at_once(training, len(numbers), effective_n_jobs(self.n_jobs))
+        tasks = [numbers[i : i + at_once] for i in range(0, len(numbers), at_once)]
         # Any backend gives the same trees.
         batches = in_parallel(partial(grow_some, **arguments), tasks, self.n_jobs)
         try:
-            return list(self._watch(chain.from_iterable(batches), len(keys)))
+            yield from self._watch(chain.from_iterable(batches), len(numbers))
         except BaseException:  # Ctrl-C, or what a callback raises
             interrupt[0] = 1  # threads look at it before every node
             raise
@@ -320,27 +334,27 @@ def trees_at_once(training: TrainingSet, n_trees: int, n_jobs: int) -> int:
     return min(max(n_trees // (8 * n_jobs), 1), 4)
 
 
-def grow_some(
-    keys: list[NDArray[np.uint64]], **arguments: Any
-) -> list[dict[str, NDArray[Any]]]:
-    """Trees, from their keys."""
-    return [grow_one(key, **arguments) for key in keys]
+def grow_some(numbers: range, **arguments: Any) -> list[dict[str, NDArray[Any]]]:
+    """Trees, from their numbers."""
+    return [grow_one(number, **arguments) for number in numbers]
 
 
 def grow_one(
-    key: NDArray[np.uint64],
+    number: int,
     *,
+    seed: int,
     training: TrainingSet,
     sampler: Sampler,
     grower: Grower,
     limits: _core.Limits,
 ) -> dict[str, NDArray[Any]]:
-    """One tree, from its key."""
+    """One tree, from its number."""
+    key = tree_key(seed, number)
     structure, estimation = sampler(key, len(training.points))
     return grower(
         training.table,
-        training.points[structure],
-        None if estimation is None else training.points[estimation],
+        training.rows_of(structure),
+        None if estimation is None else training.rows_of(estimation),
         key,
         limits,
     )

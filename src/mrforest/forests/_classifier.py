@@ -39,17 +39,12 @@ class BaseForestClassifier(FittedClassifier, BaseForest):
             )
 
     def _flat(
-        self, grown: list[dict[str, NDArray[Any]]], training: TrainingSet
+        self, arrays: dict[str, NDArray[Any]], training: TrainingSet
     ) -> ClassForest:
-        self._fill(grown, training)
-        return ClassForest.join([ClassForest.from_tree(tree) for tree in grown])
+        return ClassForest(**arrays)
 
-    def _fill(
-        self, grown: list[dict[str, NDArray[Any]]], training: TrainingSet
-    ) -> None:
-        """Turn what the engine counts into masses."""
-        for tree in grown:
-            tree["mass"] *= np.float32(training.mass_unit)  # a power of two: exact
+    def _fill(self, tree: dict[str, NDArray[Any]], training: TrainingSet) -> None:
+        tree["mass"] *= np.float32(training.mass_unit)  # a power of two: exact
 
     # ---- look inside ----------------------------------------------------------------
 

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mrforest import _core
+from mrforest._threads import in_threads
 from mrforest.forests._coded import coded_nodes
+from mrforest.forests._gather import Gathered, sizes_of
 from mrforest.forests._nodes import EQUALITY
-from mrforest.forests._threads import in_threads
+from mrforest.forests._packed import pack, unpack
 from mrforest.forests._votes import VoteTrees
 
 Made = TypeVar("Made")
@@ -65,22 +67,14 @@ class FlatForest:
     leaf_points: NDArray[np.uint32]
     has_equality: bool = field(init=False)
 
-    # Arrays that say where something begins, and the end; others are just laid end to
-    # end when trees are put together.
-    STARTS: ClassVar[set[str]] = {"tree_start", "leaf_offset"}
-
     def __post_init__(self) -> None:
-        found = bool((self.nodes["feature"] & EQUALITY).any())
-        object.__setattr__(self, "has_equality", found)
+        flags = np.bitwise_or.reduce(self.nodes["feature"])
+        object.__setattr__(self, "has_equality", bool(flags & EQUALITY))
 
     @classmethod
     def from_tree(cls, tree: dict[str, NDArray[Any]]) -> Self:
         """One tree, as the engine gives it, as a forest."""
-        sizes = {
-            "tree_start": np.array([0, len(tree["nodes"])]),
-            "leaf_offset": np.array([0, len(tree["leaf_points"])]),
-        }
-        return cls(**{name: {**tree, **sizes}[name] for name in cls.names()})
+        return cls(**tree, **sizes_of(tree))
 
     @classmethod
     def names(cls) -> list[str]:
@@ -96,19 +90,11 @@ class FlatForest:
     def _joined(
         cls, forests: Sequence[Self], without: Container[str] = ()
     ) -> dict[str, NDArray[Any]]:
-        arrays = {}
-        for name in cls.names():
-            if name in without:
-                continue
-            parts = [getattr(forest, name) for forest in forests]
-            if name in cls.STARTS:
-                ends = itertools.accumulate((p[-1] for p in parts), initial=0)
-                parts = [
-                    parts[0][:1],
-                    *(p[1:] + end for p, end in zip(parts, ends, strict=False)),
-                ]
-            arrays[name] = np.concatenate(parts)
-        return arrays
+        names = [name for name in cls.names() if name not in without]
+        joined = Gathered(len(forests))
+        for forest in forests:
+            joined.add({name: getattr(forest, name) for name in names})
+        return joined.arrays()
 
     def __len__(self) -> int:
         return len(self.tree_start) - 1
@@ -176,7 +162,11 @@ class FlatForest:
 
     def __getstate__(self) -> dict[str, Any]:
         # What rows have come, and what was made for them, is not part of the forest.
-        return {k: part for k, part in vars(self).items() if not k.startswith("_")}
+        return pack({name: getattr(self, name) for name in self.names()})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(unpack(state))
+        self.__post_init__()
 
     def in_blocks(
         self,
@@ -247,8 +237,6 @@ class ClassForest(FlatForest):
     mass_start: NDArray[np.int64]
     mass_class: NDArray[np.uint16]
     mass: NDArray[np.float32]
-
-    STARTS: ClassVar[set[str]] = {*FlatForest.STARTS, "mass_start"}
 
     def _arrays_of(self, tree: int) -> dict[str, NDArray[Any]]:
         leaves = slice(*self.leaf_offset[tree : tree + 2])

@@ -28,17 +28,18 @@ class BaseForestRegressor(FittedRegressor, BaseForest):
         """Numbers are numbers."""
 
     def _flat(
-        self, grown: list[dict[str, NDArray[Any]]], training: TrainingSet
+        self, arrays: dict[str, NDArray[Any]], training: TrainingSet
     ) -> ValueForest:
+        return ValueForest(**arrays)
+
+    def _fill(self, tree: dict[str, NDArray[Any]], training: TrainingSet) -> None:
         assert training.scale is not None
         centre, unit = training.scale.centre, training.scale.unit
-        for tree in grown:
-            mass = tree.pop("leaf_mass").astype(np.float64)
-            mean = tree.pop("leaf_moment").astype(np.float64) / mass
-            tree["leaf_value"] = centre + mean * unit
-            tree["leaf_deviation"] = np.sqrt(tree.pop("leaf_variance")) * unit
-            tree["leaf_mass"] = mass * training.mass_unit
-        return ValueForest.join([ValueForest.from_tree(tree) for tree in grown])
+        mass = tree.pop("leaf_mass").astype(np.float64)
+        mean = tree.pop("leaf_moment").astype(np.float64) / mass
+        tree["leaf_value"] = centre + mean * unit
+        tree["leaf_deviation"] = np.sqrt(tree.pop("leaf_variance")) * unit
+        tree["leaf_mass"] = mass * training.mass_unit
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -325,9 +325,8 @@ class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
         )
 
     def _flat(
-        self, grown: list[dict[str, NDArray[Any]]], training: TrainingSet
+        self, arrays: dict[str, NDArray[Any]], training: TrainingSet
     ) -> PivotForest:
-        self._fill(grown, training)
         rows = training.values
         if self._compares_columns():
             rows = training.row_origin[:, np.newaxis].astype(np.float64)
@@ -335,16 +334,17 @@ class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
             "pivot_rows": rows,
             "comparison": self._comparison(training),
         }
-        trees = [PivotForest.from_tree({**tree, **shared}) for tree in grown]
-        return PivotForest.join(trees)
+        return PivotForest.join([PivotForest(**arrays, **shared)])
 
     def _tree(self, flat: Any) -> PivotTree:
         return PivotTree(flat, self._schema, self.classes_, self.voting)
 
     # Comparisons have no features to credit.
 
-    def _add_decreases(self, *_: Any, **__: Any) -> None:
-        """Add nothing."""
+    def _add_decreases(
+        self, trees: Iterator[dict[str, NDArray[Any]]], *_: Any, **__: Any
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        return trees
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ and threads of our own where nobody did.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -38,10 +39,28 @@ def in_threads(
         return
     pool = ThreadPoolExecutor(n_threads)
     try:
-        for future in [pool.submit(function, task) for task in tasks]:
-            yield future.result()
+        futures = deque(pool.submit(function, task) for task in tasks)
+        while futures:  # a result that was given away is not kept here
+            yield futures.popleft().result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def in_parts(
+    function: Callable[[slice], Result], n: int, n_threads: int, unit: int = 1
+) -> list[Result]:
+    """Call a function with a part of range(n) for each thread; return the results.
+
+    Parts begin at multiples of `unit`.
+
+    Examples
+    --------
+    >>> in_parts(lambda part: (part.start, part.stop), 100, n_threads=2, unit=8)
+    [(0, 56), (56, 100)]
+    """
+    length = max(-(-n // (n_threads * unit)), 1) * unit
+    parts = [slice(i, min(i + length, n)) for i in range(0, n, length)]
+    return list(in_threads(function, parts, n_threads))
 
 
 def in_parallel(

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays that the nodes of a growing tree use one after the other."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from mrforest._core.block cimport free_block
+from mrforest._core.order cimport free_order, make_order
+from mrforest._core.pool cimport HistogramPool
+from mrforest._core.rule cimport SplitRule
+from mrforest._core.selected cimport free_selected, new_selected
+from mrforest._core.shortlist cimport free_shortlist
+from mrforest._core.table cimport TrainingTable
+from mrforest._core.types cimport Cut, Entry
+
+
+cdef class Workspace:
+    """Work space for the nodes of one growing tree.
+
+    Parameters
+    ----------
+    table : TrainingTable
+    rule : SplitRule
+    pool : HistogramPool
+    n_structure, n_estimation : int
+        Points of the tree.
+    floor : int
+        Estimation points that each side of a cut must keep; 0: none.
+    counts_points : bool
+        Whether class counts are counts of estimation points.
+    """
+
+    def __cinit__(self, TrainingTable table, SplitRule rule, HistogramPool pool,
+                  Py_ssize_t n_structure, Py_ssize_t n_estimation, int64_t floor,
+                  bint counts_points):
+        self.table = &table.view
+        self.rule = rule
+        self.pool = pool
+        self.floor = floor
+        self.counts_points = counts_points
+        cdef Py_ssize_t longest = max(n_structure, n_estimation) + 1
+        cdef Py_ssize_t n_cuts = 2 * n_structure + 2
+        cdef Py_ssize_t n_features = self.table.n_features, n_columns = self.table.n_columns
+        cdef Py_ssize_t n_categories = 1 + max(
+            [n for n, c in zip(table.n_bins, table.is_categorical) if c], default=0)
+        self.entries = <Entry*> malloc((2 * n_structure + 1) * sizeof(Entry))
+        self.points = <Entry*> malloc((n_estimation + 1) * sizeof(Entry))
+        self.keys = <uint64_t*> malloc(longest * sizeof(uint64_t))
+        self.more_keys = <uint64_t*> malloc(longest * sizeof(uint64_t))
+        self.scores = <double*> malloc(n_cuts * sizeof(double))
+        self.cuts = <Cut*> malloc(n_cuts * sizeof(Cut))
+        self.work = <double*> malloc(max(n_cuts, n_features) * sizeof(double))
+        self.sides.left = <int64_t*> malloc(n_columns * sizeof(int64_t))
+        self.sides.right = <int64_t*> malloc(n_columns * sizeof(int64_t))
+        self.lefts = <int32_t*> malloc(n_cuts * sizeof(int32_t))
+        self.cut_bins = <int32_t*> malloc(n_cuts * sizeof(int32_t))
+        self.bins_work = <int32_t*> malloc(257 * n_columns * sizeof(int32_t))
+        self.marks = <uint8_t*> malloc(n_structure + 1)
+        self.categories = <uint8_t*> malloc(n_categories)
+        self.able = <Able*> malloc(n_features * sizeof(Able))
+        self.columns_able = <int32_t*> malloc(n_features * sizeof(int32_t))
+        self.best = <double*> malloc(n_features * sizeof(double))
+        self.no_cut = <Slice*> malloc(n_features * sizeof(Slice))
+        self.others = <int32_t*> malloc(n_features * sizeof(int32_t))
+        self.place = <Py_ssize_t*> malloc(n_features * sizeof(Py_ssize_t))
+        self.selected = new_selected(self.table, n_structure)
+        if (self.entries is NULL or self.points is NULL or self.keys is NULL
+                or self.more_keys is NULL or self.scores is NULL or self.cuts is NULL
+                or self.work is NULL or self.sides.left is NULL or self.sides.right is NULL
+                or self.lefts is NULL or self.cut_bins is NULL or self.bins_work is NULL
+                or self.marks is NULL or self.categories is NULL or self.able is NULL
+                or self.columns_able is NULL or self.best is NULL or self.no_cut is NULL
+                or self.others is NULL
+                or self.place is NULL or self.selected is NULL
+                or not make_order(&self.order, n_features)):
+            raise MemoryError("no memory to grow a tree")
+        memset(self.marks, 0, n_structure + 1)
+        memset(self.no_cut, 0, n_features * sizeof(Slice))
+
+    def __dealloc__(self):
+        free_block(self.block)
+        free_shortlist(self.short)
+        free(self.entries)
+        free(self.points)
+        free(self.keys)
+        free(self.more_keys)
+        free(self.scores)
+        free(self.cuts)
+        free(self.work)
+        free(self.sides.left)
+        free(self.sides.right)
+        free(self.lefts)
+        free(self.cut_bins)
+        free(self.bins_work)
+        free(self.marks)
+        free(self.categories)
+        free_order(&self.order)
+        free(self.able)
+        free(self.columns_able)
+        free(self.best)
+        free(self.no_cut)
+        free(self.others)
+        free(self.place)
+        free_selected(self.selected)

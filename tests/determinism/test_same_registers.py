@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels for wide registers give the same forests, to the bit, as those without."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from mrforest import (
+    BreimanForestClassifier,
+    CompletelyRandomForestClassifier,
+    MultinomialForestClassifier,
+)
+
+# Rows, features, classes, distinct values (0: all), missing: nodes that are counted,
+# lists of any length, two classes and many, one byte and two, masks, excerpts.
+TABLES = [
+    (3_000, 5, 2, 0, 0.0),
+    (3_000, 20, 3, 0, 0.0),
+    (2_000, 8, 26, 16, 0.0),
+    (2_000, 30, 2, 3, 0.0),
+    (1_500, 9, 4, 40, 0.1),
+    (20_000, 60, 2, 0, 0.0),
+]
+
+
+def made(n_rows, n_features, n_classes, n_values, missing):
+    X, y = make_classification(
+        n_rows,
+        n_features,
+        n_informative=n_features - 1,
+        n_redundant=0,
+        n_classes=n_classes,
+        n_clusters_per_class=1,
+        random_state=0,
+    )
+    if n_values:
+        ranks = X.argsort(axis=0).argsort(axis=0)
+        X = (ranks * n_values // n_rows).astype(float)
+    X[np.random.default_rng(0).random(X.shape) < missing] = np.nan
+    return X, y
+
+
+def digest() -> str:
+    """Tell all bytes of some forests on all tables."""
+    found = hashlib.sha256()
+    for table in TABLES:
+        X, y = made(*table)
+        for forest in (
+            MultinomialForestClassifier(3, random_state=1),
+            MultinomialForestClassifier(2, max_bins="exact", random_state=2),
+            BreimanForestClassifier(2, random_state=3),
+            CompletelyRandomForestClassifier(2, random_state=4),
+        ):
+            flat = forest.fit(X, y)._forest
+            for name in flat.names():
+                found.update(getattr(flat, name).tobytes())
+            found.update(forest.predict_proba(X).tobytes())
+    return found.hexdigest()
+
+
+@pytest.fixture(scope="module")
+def here() -> str:
+    return digest()
+
+
+@pytest.mark.parametrize("bits", [64, 256, 512])
+def test_registers(here, bits):
+    """Of so many bits at the most; a processor without them uses what it has."""
+    code = "from tests.determinism.test_same_registers import digest; print(digest())"
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"MRFOREST_REGISTERS": str(bits)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.strip() == here
