@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from peers_forests import ENVIRONMENTS
 from peers_tables import TABLES, write_table
 from processes import python_with
-from record import fill_in
+from record import fill_in, layout
 
 from mrforest import MultinomialForestClassifier
 from mrforest._progress import progress_bar
@@ -150,7 +150,8 @@ def main() -> None:
         for name in arguments.datasets:
             lines.append(measure(name, arguments.data))
             step()
-    report = pd.DataFrame(lines).to_markdown(index=False)
+    cells = [[str(cell) for cell in line.values()] for line in lines]
+    report = layout(list(lines[0]), cells)
     print(report)
     if arguments.publish:
         fill_in(HERE / "README.md", "limits", report)
