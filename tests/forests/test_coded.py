@@ -13,25 +13,10 @@ from sklearn.datasets import make_classification
 from mrforest import BreimanForestClassifier, MultinomialForestClassifier, _core
 from mrforest.forests import _coded
 from mrforest.forests._coded import coded_nodes
-from mrforest.forests._nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
+from mrforest.forests._nodes import EQUALITY, MISSING_LEFT
+from tests.forests.plain_walk import walk
 
 VALUES = [-math.inf, -1.5, -0.0, 0.0, 0.1, 1.0, 2.0, 5e-324, 1e300, math.inf]
-
-
-def walk(tree, row):
-    """Find the leaf of a row, one node after the other."""
-    at = 0
-    while tree["child"][at] >= 0:
-        flags = tree["feature"][at]
-        x, threshold = row[flags & FEATURE_MASK], tree["threshold"][at]
-        if math.isnan(x):
-            goes_left = flags & MISSING_LEFT
-        elif flags & EQUALITY:
-            goes_left = x == threshold
-        else:
-            goes_left = x <= threshold
-        at = tree["child"][at] + (not goes_left)
-    return at
 
 
 def find_nodes(X, nodes, tree_start, coded):

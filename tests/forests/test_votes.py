@@ -11,8 +11,9 @@ from sklearn.datasets import make_classification
 
 from mrforest import BreimanForestClassifier, MultinomialForestClassifier, _core
 from mrforest.forests._flat import ClassForest
-from mrforest.forests._nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
+from mrforest.forests._nodes import EQUALITY, MISSING_LEFT
 from mrforest.forests._votes import SET_ROWS, VoteTrees
+from tests.forests.plain_walk import walk
 
 # More cuts of a feature than are compared one by one
 VALUES = [-math.inf, -0.0, 5e-324, *np.arange(1.0, 25.0), 1e300, math.inf]
@@ -51,19 +52,8 @@ def random_forest(rng, sizes, n_features, n_classes, values=VALUES, flags=(0,)):
 
 
 def leaf_of(nodes, row):
-    """Number of the leaf of a row, one node after the other."""
-    at = 0
-    while nodes["child"][at] >= 0:
-        flags = nodes["feature"][at]
-        x, threshold = row[flags & FEATURE_MASK], nodes["threshold"][at]
-        if math.isnan(x):
-            goes_left = flags & MISSING_LEFT
-        elif flags & EQUALITY:
-            goes_left = x == threshold
-        else:
-            goes_left = x <= threshold
-        at = nodes["child"][at] + (not goes_left)
-    return -1 - nodes["child"][at]
+    """Number of the leaf of a row."""
+    return -1 - nodes["child"][walk(nodes, row)]
 
 
 def votes_of(forest, X, n_classes):
