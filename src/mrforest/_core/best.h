@@ -22,6 +22,8 @@
 
 #define MRFOREST_LIST 256 /* points of a list, at most */
 
+enum { MRFOREST_LEFT = 1, MRFOREST_RIGHT = 2 }; /* sides of a cut that somebody wants */
+
 static inline double mrforest_gini_of_two(int64_t n, int64_t ones, int64_t left, int64_t x) {
     int64_t right = n - left, y = ones - x;
     int64_t of_left = x * x + (left - x) * (left - x), of_right = y * y + (right - y) * (right - y);

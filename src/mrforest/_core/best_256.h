@@ -8,8 +8,6 @@
 #include "lanes.h"
 #include "wide.h"
 
-#define MRFOREST_MOST_256 12 /* classes of a list, for which this pays */
-
 #ifdef MRFOREST_WITH_256
 
 static inline MRFOREST_256 float mrforest_largest_256(__m256 v) {
@@ -108,70 +106,9 @@ MRFOREST_256 static void mrforest_best_of_two_256(const uint32_t *items, const p
     mrforest_score_close_256(&close, (int32_t)n, best);
 }
 
-/* Any number of classes, of which n_present are there. They are counted by twos, in the halves of a lane. With
- * T_c points of class c in the node, l_c of them left, sum(r_c^2) = sum(T_c^2) - 2 sum(T_c l_c) + sum(l_c^2). */
-MRFOREST_256 static void mrforest_best_of_many_256(const uint32_t *items, const ptrdiff_t *place, const int32_t *number,
-                                                   ptrdiff_t n_lists, ptrdiff_t n, const int32_t *present,
-                                                   ptrdiff_t n_present, const int32_t *totals, const float *left_weight,
-                                                   const float *right_weight, double *best) {
-    enum { PARTS = MRFOREST_LIST / 8, PAIRS = MRFOREST_MOST_256 / 2 };
-    const ptrdiff_t n_parts = (n + 6) / 8, n_pairs = (n_present + 1) / 2;
-    __m256 about[PARTS];
-    int32_t of_left[MRFOREST_LIST], of_right[MRFOREST_LIST];
-    int32_t class0[PAIRS], class1[PAIRS], in_all[PAIRS], so_far[PAIRS], squares = 0;
-    mrforest_close_256 close;
-    close.n = 0;
-    for (ptrdiff_t k = 0; k < n_pairs; k++) {
-        int has_two = 2 * k + 1 < n_present;
-        int32_t total0 = totals[present[2 * k]], total1 = has_two ? totals[present[2 * k + 1]] : 0;
-        class0[k] = present[2 * k] << 8;
-        class1[k] = has_two ? present[2 * k + 1] << 8 : -1;
-        in_all[k] = total0 | total1 << 16;
-        squares += total0 * total0 + total1 * total1;
-    }
-    for (ptrdiff_t i = 0; i < n_lists; i++) {
-        const uint32_t *list = items + place[number[i]];
-        __m256 largest = _mm256_setzero_ps();
-        best[i] = -INFINITY;
-        for (ptrdiff_t k = 0; k < n_pairs; k++) so_far[k] = 0;
-        for (ptrdiff_t p = 0; p < n_parts; p++) {
-            __m256i classes = _mm256_and_si256(mrforest_load_256(list + 8 * p), _mm256_set1_epi32(0xFF00));
-            __m256i of_l = _mm256_setzero_si256(), both = _mm256_setzero_si256();
-            for (ptrdiff_t k = 0; k < n_pairs; k++) {
-                __m256i is0 = _mm256_cmpeq_epi32(classes, _mm256_set1_epi32(class0[k]));
-                __m256i is1 = _mm256_cmpeq_epi32(classes, _mm256_set1_epi32(class1[k]));
-                unsigned are0 = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(is0));
-                unsigned are1 = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(is1));
-                __m128i counts0 = _mm_loadl_epi64((const __m128i *)(mrforest_counts_up + are0));
-                __m128i counts1 = _mm_loadl_epi64((const __m128i *)(mrforest_counts_up + are1));
-                __m256i l = _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(counts0, counts1));
-                l = _mm256_add_epi16(l, _mm256_set1_epi32(so_far[k]));
-                of_l = _mm256_add_epi32(of_l, _mm256_madd_epi16(l, l));
-                both = _mm256_add_epi32(both, _mm256_madd_epi16(l, _mm256_set1_epi32(in_all[k])));
-                so_far[k] += __builtin_popcount(are0) + (__builtin_popcount(are1) << 16);
-            }
-            __m256i of_r = _mm256_sub_epi32(_mm256_set1_epi32(squares), _mm256_slli_epi32(both, 1));
-            of_r = _mm256_add_epi32(of_r, of_l);
-            __m256 a = _mm256_mul_ps(_mm256_cvtepi32_ps(of_l), _mm256_loadu_ps(left_weight + 8 * p));
-            __m256 b = _mm256_mul_ps(_mm256_cvtepi32_ps(of_r), _mm256_loadu_ps(right_weight + 8 * p));
-            about[p] = mrforest_only_256(_mm256_add_ps(a, b), mrforest_cuts_256(list, 8 * p, n));
-            largest = _mm256_max_ps(largest, about[p]);
-            mrforest_store_256(of_left + 8 * p, of_l);
-            mrforest_store_256(of_right + 8 * p, of_r);
-        }
-        float most = mrforest_largest_256(largest), enough = most - most * 0x1p-20f;
-        for (ptrdiff_t p = 0; p < n_parts; p++)
-            for (unsigned which = mrforest_at_least_256(about[p], enough); which; which &= which - 1) {
-                ptrdiff_t at = 8 * p + __builtin_ctz(which);
-                mrforest_add_close_256(&close, i, (int32_t)at + 1, of_left[at], of_right[at]);
-            }
-        if (close.n > MRFOREST_CLOSE_256 - MRFOREST_LIST) mrforest_score_close_256(&close, (int32_t)n, best);
-    }
-    mrforest_score_close_256(&close, (int32_t)n, best);
-}
-
-/* Points whose bit in is_left, by their number, is set come first, else all keep their order. */
-static inline MRFOREST_256 void mrforest_part_list_256(uint32_t *items, ptrdiff_t n, __m256i is_left) {
+/* Points whose bit in is_left, by their number, is set come first, else all keep their order; a side that nobody wants
+ * is left as it comes. */
+static MRFOREST_INLINE MRFOREST_256 void mrforest_part_list_256(uint32_t *items, ptrdiff_t n, __m256i is_left, int sides) {
     uint32_t others[MRFOREST_LIST + 8];
     ptrdiff_t n_left = 0, n_right = 0;
     __m256i after = mrforest_load_256(items + n); /* eight are written at a time, some of them there */
@@ -179,26 +116,34 @@ static inline MRFOREST_256 void mrforest_part_list_256(uint32_t *items, ptrdiff_
         __m256i here = mrforest_load_256(items + i);
         __m256i word = _mm256_permutevar8x32_epi32(is_left, _mm256_srli_epi32(here, 5)); /* its low three bits count */
         __m256i top = _mm256_sllv_epi32(word, _mm256_andnot_si256(here, _mm256_set1_epi32(31)));
-        __m256i left = _mm256_and_si256(top, mrforest_first_256(n - i));
-        unsigned which = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(left));
-        unsigned rest = which ^ (n - i < 8 ? (1u << (n - i)) - 1 : 255u);
+        unsigned inside = n - i < 8 ? (1u << (n - i)) - 1 : 255u;
+        unsigned which = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(top)) & inside, rest = which ^ inside;
         /* What is written here has been read: there are no more left ones than points so far. */
-        mrforest_store_256(items + n_left, mrforest_ones_first_256(here, which));
-        mrforest_store_256(others + n_right, mrforest_ones_first_256(here, rest));
+        if (sides & MRFOREST_LEFT) mrforest_store_256(items + n_left, mrforest_ones_first_256(here, which));
+        if (sides & MRFOREST_RIGHT) mrforest_store_256(others + n_right, mrforest_ones_first_256(here, rest));
         n_left += __builtin_popcount(which);
         n_right += __builtin_popcount(rest);
     }
-    for (ptrdiff_t i = 0; i < n_right; i += 8) mrforest_store_256(items + n_left + i, mrforest_load_256(others + i));
+    if (sides & MRFOREST_RIGHT)
+        for (ptrdiff_t i = 0; i < n_right; i += 8) mrforest_store_256(items + n_left + i, mrforest_load_256(others + i));
     mrforest_store_256(items + n, after);
 }
 
 MRFOREST_256 static void mrforest_part_lists_256(uint32_t *items, const ptrdiff_t *place, const int32_t *number,
-                                                 ptrdiff_t n_lists, ptrdiff_t n, const uint8_t *is_left) {
+                                                 ptrdiff_t n_lists, ptrdiff_t n, const uint8_t *is_left, int sides) {
     uint32_t words[8];
     for (int w = 0; w < 8; w++)
         words[w] = (uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(mrforest_load_256(is_left + 32 * w), 7));
     __m256i bits = mrforest_load_256(words);
-    for (ptrdiff_t i = 0; i < n_lists; i++) mrforest_part_list_256(items + place[number[i]], n, bits);
+    for (ptrdiff_t i = 0; i < n_lists; i++) {
+        uint32_t *list = items + place[number[i]];
+        if (sides == MRFOREST_LEFT)
+            mrforest_part_list_256(list, n, bits, MRFOREST_LEFT);
+        else if (sides == MRFOREST_RIGHT)
+            mrforest_part_list_256(list, n, bits, MRFOREST_RIGHT);
+        else
+            mrforest_part_list_256(list, n, bits, MRFOREST_LEFT | MRFOREST_RIGHT);
+    }
 }
 
 /* ---- bins --------------------------------------------------------------------------------------- */

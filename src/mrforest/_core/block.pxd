@@ -62,6 +62,13 @@ cdef struct Block:
     double* best_listed         # ... and the best score of each
 
 
+cdef struct BlockSides:
+    # The points of a node on the sides of a cut. A side has one class if both of its words are equal.
+    Py_ssize_t n_left
+    uint32_t any_left, all_left     # classes, bit by bit
+    uint32_t any_right, all_right
+
+
 cdef Block* new_block(const Table* table) noexcept nogil
 cdef void free_block(Block* block) noexcept nogil
 cdef int make_block(
@@ -75,6 +82,9 @@ cdef Py_ssize_t cuts_in_block(
 cdef Py_ssize_t block_entries(
     const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
     Entry* entries) noexcept nogil
-cdef Py_ssize_t part_block(
-    const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n, int level,
+cdef BlockSides tell_sides(
+    const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
     const Cut* cut) noexcept nogil
+cdef void part_block(
+    Block* block, Py_ssize_t first, Py_ssize_t n, int level, bint wants_left, bint wants_right
+) noexcept nogil

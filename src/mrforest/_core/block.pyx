@@ -6,7 +6,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from mrforest._core.lists cimport (
-    BlockNode, PlainCuts, mrforest_best_in_lists, mrforest_best_of_counts, mrforest_count_slices,
+    LEFT, RIGHT, BlockNode, PlainCuts, mrforest_best_in_lists, mrforest_best_of_counts, mrforest_count_slices,
     mrforest_cuts_in_list, mrforest_part_lists, mrforest_sort_bytes, mrforest_sort_shorts,
     mrforest_weigh_cuts,
 )
@@ -328,50 +328,64 @@ cdef Py_ssize_t sliced_entries(
 
 # ---- parting -----------------------------------------------------------------------------
 
-cdef Py_ssize_t tell_sides(
+cdef inline void put_on_side(
+    Block* block, uint32_t point, bint is_left, BlockSides* sides
+) noexcept nogil:
+    """A point is class (8 bits) | number (8), and whatever above."""
+    cdef uint32_t left = -<uint32_t> is_left, one = point >> 8 & 255
+    block.is_left[point & 255] = is_left
+    sides.n_left += is_left
+    sides.any_left |= one & left
+    sides.all_left &= one | ~left
+    sides.any_right |= one & ~left
+    sides.all_right &= one | left
+
+
+cdef BlockSides tell_sides(
     const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
     const Cut* cut
 ) noexcept nogil:
-    """Which points of a node go left; return how many."""
+    """Which points of a node go left."""
     cdef const uint32_t* points = block.points + (first - block.first)
     cdef const uint64_t* slice
     cdef const uint32_t* items
-    cdef uint32_t point
     cdef int32_t code, missing = table.n_bins[block.feature[number]]
-    cdef Py_ssize_t i, n_left = 0
+    cdef Py_ssize_t i
     cdef bint is_left
+    cdef BlockSides sides
+    sides.n_left = 0
+    sides.any_left = sides.any_right = 0
+    sides.all_left = sides.all_right = 255
     if block.n_slices[number] > 0:
         slice = block.slices + block.place[number] + cut.bin * block.n_words
         for i in range(n):
-            point = points[i] & 255
-            is_left = slice[point >> 6] >> (point & 63) & 1
-            block.is_left[point] = is_left
-            n_left += is_left
-        return n_left
+            is_left = slice[(points[i] & 255) >> 6] >> (points[i] & 63) & 1
+            put_on_side(block, points[i], is_left, &sides)
+        return sides
     items = list_of(block, number, first)
     for i in range(n):
         code = <int32_t> (items[i] >> 16)
         is_left = code == cut.bin if cut.is_equality else code <= cut.bin
         is_left = cut.missing_left if code == missing else is_left
-        block.is_left[items[i] & 255] = is_left
-        n_left += is_left
-    return n_left
+        put_on_side(block, items[i], is_left, &sides)
+    return sides
 
 
-cdef Py_ssize_t part_block(
-    const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n, int level,
-    const Cut* cut
+cdef void part_block(
+    Block* block, Py_ssize_t first, Py_ssize_t n, int level, bint wants_left, bint wants_right
 ) noexcept nogil:
-    """Part the open lists of a node by a cut of one of its features; return how many go left."""
+    """Part the open lists of a node as `tell_sides` told, as far as somebody looks there again."""
     cdef const int32_t* open = block.open + (level + 1) * block.n_features
-    cdef Py_ssize_t n_left = tell_sides(table, block, number, first, n, cut), j, n_listed = 0
-    cdef Py_ssize_t at_once = 0
+    cdef Py_ssize_t at_once = 0, j, n_listed = 0
     cdef int32_t the_points = 0
+    cdef int sides = (LEFT if wants_left else 0) | (RIGHT if wants_right else 0)
+    if sides == 0:
+        return
     for j in range(block.n_open[level + 1]):
         block.listed[n_listed] = open[j]
         n_listed += block.n_slices[open[j]] == 0
     mrforest_part_lists(
-        block.items + (first - block.first), block.place, block.listed, n_listed, n, block.is_left)
+        block.items + (first - block.first), block.place, block.listed, n_listed, n,
+        block.is_left, sides)
     mrforest_part_lists(
-        block.points + (first - block.first), &at_once, &the_points, 1, n, block.is_left)
-    return n_left
+        block.points + (first - block.first), &at_once, &the_points, 1, n, block.is_left, sides)

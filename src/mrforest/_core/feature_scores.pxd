@@ -52,5 +52,9 @@ cdef class FeatureScores(Workspace):
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
     cdef Py_ssize_t score_plain(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
+    cdef void find_best_in_bins(
+        self, const NodeView* node, const int32_t* features, Py_ssize_t n, const Py_ssize_t* place
+    ) noexcept nogil
+    cdef void find_best_of_alike(self, const NodeView* node, Py_ssize_t n) noexcept nogil
     cdef double best_alone(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil

@@ -20,9 +20,10 @@ from mrforest._core.shortlist cimport add_short, cuts_in_short, enter_short, fin
 from mrforest._core.workspace cimport NO_CUT, NOT_COUNTED, Slice
 
 cdef extern from "lists.h" nogil:
-    double mrforest_best_in_bins(
-        const int32_t* counts, Py_ssize_t n_bins, Py_ssize_t stride, Py_ssize_t n_classes,
-        const int64_t* totals, int32_t* work, int64_t* left, int64_t* right)
+    void mrforest_best_in_all_bins(
+        const int32_t** counts, Py_ssize_t n_features, Py_ssize_t n_bins, Py_ssize_t stride,
+        Py_ssize_t n_classes, const int64_t* totals, int32_t* work, int64_t* left, int64_t* right,
+        double* best)
     Py_ssize_t mrforest_cuts_in_bins(
         const int32_t* counts, Py_ssize_t n_bins, Py_ssize_t stride, Py_ssize_t n_classes,
         const int64_t* totals, int64_t* left, PlainCuts cuts)
@@ -75,6 +76,8 @@ cdef class FeatureScores(Workspace):
             elif self.floor > 0 and not self.counts_points:
                 count_selected_points(
                     selected, self.table, node.estimation, node.n_estimation)
+        if self.is_plain and not self.is_listed:
+            self.find_best_in_bins(node, features, n, place)
 
     cdef void list_together(
         self, const NodeView* node, const int32_t* features, Py_ssize_t n, Py_ssize_t* place
@@ -242,20 +245,43 @@ cdef class FeatureScores(Workspace):
                 return False
         return True
 
+    cdef void find_best_in_bins(
+        self, const NodeView* node, const int32_t* features, Py_ssize_t n, const Py_ssize_t* place
+    ) noexcept nogil:
+        """The best scores of such features that are counted; neighbours of equally many bins are
+        looked at together."""
+        cdef Py_ssize_t i, n_alike = 0
+        cdef int32_t feature
+        for i in range(n):
+            feature = features[i]
+            if (self.is_sliced(feature) or self.has_no_cut(node, feature)
+                    or not self.is_plain_in(node, feature, place[i])):
+                continue
+            if n_alike > 0 and self.table.n_bins[feature] != self.table.n_bins[self.alike[0]]:
+                self.find_best_of_alike(node, n_alike)
+                n_alike = 0
+            self.alike[n_alike] = feature
+            self.bins_of_alike[n_alike] = self.bins_of(node, feature, place[i])
+            n_alike += 1
+        if n_alike > 0:
+            self.find_best_of_alike(node, n_alike)
+
+    cdef void find_best_of_alike(self, const NodeView* node, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i, n_bins = self.table.n_bins[self.alike[0]]
+        mrforest_best_in_all_bins(
+            self.bins_of_alike, n, n_bins, n_bins + 1, self.table.n_columns, node.totals,
+            self.bins_work, self.sides.left, self.sides.right, self.work)
+        for i in range(n):
+            self.best_in_bins[self.alike[i]] = self.work[i]
+
     cdef double best_alone(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
     ) noexcept nogil:
         """The best score of the cuts of such a feature, or NO_CUT."""
-        cdef Py_ssize_t n_bins = self.table.n_bins[feature]
         cdef double best
         if self.has_no_cut(node, feature):
             return NO_CUT
-        if self.is_listed:
-            best = self.short.best[place]
-        else:
-            best = mrforest_best_in_bins(
-                self.bins_of(node, feature, place), n_bins, n_bins + 1, self.table.n_columns,
-                node.totals, self.bins_work, self.sides.left, self.sides.right)
+        best = self.short.best[place] if self.is_listed else self.best_in_bins[feature]
         if best == NO_CUT:
             self.set_no_cut(node, feature)
         return best

@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memset
 
 from mrforest._core.block cimport (
-    BLOCK_POINTS, NOT_IN_BLOCK, enter_node, make_block, part_block,
+    BLOCK_POINTS, NOT_IN_BLOCK, BlockSides, enter_node, make_block, part_block, tell_sides,
 )
 from mrforest._core.excerpt cimport (
     Excerpt, add_rows, free_excerpt, new_excerpt, show_excerpt, show_whole,
@@ -117,6 +117,7 @@ cdef class ListGrowth(CutGrowth):
     cdef object room_for_copies         # of the rows in a bag
     cdef Excerpt* excerpt               # NULL: all rows fit the cache
     cdef bint is_in_excerpt
+    cdef BlockSides sides               # of the node of a block that is parted
 
     def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
                  SplitRule rule):
@@ -233,14 +234,25 @@ cdef class ListGrowth(CutGrowth):
 
     cdef Py_ssize_t part_structure(self, const Pending* node, const Split* split) noexcept nogil:
         """Part the structure points; return how many go left. Those of a block are left where
-        they are in the list of the tree, for nobody looks there again."""
+        they are in the list of the tree, for nobody looks there again, and its lists are parted
+        when it is known who looks at them."""
         if node.level == NOT_IN_BLOCK:
             return partition_rows(
                 self.table, &self.structure[0] + node.first_structure, node.n_structure,
                 split.feature, &split.cut, self.scratch)
-        return part_block(
+        self.sides = tell_sides(
             self.table, self.splitter.block, split.place, node.first_structure, node.n_structure,
-            node.level, &split.cut)
+            &split.cut)
+        return self.sides.n_left
+
+    cdef void part_lists(self, const Pending* node, Pending* children) noexcept nogil:
+        """Part the lists of a block, after `part_structure`."""
+        if self.stops_when_pure():
+            children[0].is_pure = self.sides.any_left == self.sides.all_left
+            children[1].is_pure = self.sides.any_right == self.sides.all_right
+        part_block(
+            self.splitter.block, node.first_structure, node.n_structure, node.level,
+            not self.must_stop(&children[0]), not self.must_stop(&children[1]))
 
     cdef int grow_in_excerpt(self, const Pending* node) except FAILED nogil:
         """Grow a subtree with its rows copied together."""
@@ -295,6 +307,8 @@ cdef class ListGrowth(CutGrowth):
             node, left_structure, left_estimation, split.score, children)
         if error == 0:
             self.write(&self.nodes[number].node, &split)
+            if node.level != NOT_IN_BLOCK:
+                self.part_lists(node, children)
             error = self.hand_down(node.histogram, children)
         return error if error != 0 else self.push_children(children)
 

@@ -34,6 +34,7 @@ cdef struct Pending:
     int32_t depth
     Py_ssize_t first_structure
     Py_ssize_t n_structure
+    bint is_pure                    # known to have one class, and a leaf for that
     int histogram                   # number of its histogram, or NO_HISTOGRAM
     int level                       # in the block, or NOT_IN_BLOCK
     int sheet                       # that its mask is of, or NO_SHEET

@@ -161,6 +161,7 @@ cdef class Growth:
         for side in range(2):
             children[side].number = <int32_t> (self.n_nodes - 2 + side)
             children[side].depth = node.depth + 1
+            children[side].is_pure = False
             children[side].histogram = NO_HISTOGRAM
             children[side].level = NOT_IN_BLOCK if node.level == NOT_IN_BLOCK else node.level + 1
             children[side].sheet = node.sheet
@@ -195,9 +196,9 @@ cdef class Growth:
     # ---- one node ------------------------------------------------------------------------
 
     cdef bint must_stop(self, const Pending* node) noexcept nogil:
-        """Whether a node is a leaf whatever its structure points are."""
+        """Whether a node is known to be a leaf without a look at its structure points."""
         cdef Py_ssize_t n_points = self.nodes[node.number].n_points
-        if node.depth == self.limits.max_depth or node.n_structure < 2:
+        if node.depth == self.limits.max_depth or node.n_structure < 2 or node.is_pure:
             return True
         if self.limits.has_floor:
             return n_points < 2 * self.limits.min_leaf
@@ -283,6 +284,7 @@ cdef class Growth:
             return OUT_OF_MEMORY
         root.number = 0
         root.depth = 0
+        root.is_pure = False
         root.first_structure = 0
         root.n_structure = self.structure.shape[0]
         root.histogram = NO_HISTOGRAM

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The kernels of best.h, best_256.h or best_512.h, the widest that this processor has, for all lists or bins of a node. */
+ * The kernels of best.h, or those for the widest registers that this processor has, for all lists or bins of a node. */
 #ifndef MRFOREST_LISTS_H
 #define MRFOREST_LISTS_H
+#include "abreast_bins_256.h"
+#include "abreast_lists_256.h"
 #include "best.h"
 #include "best_256.h"
 #include "best_512.h"
@@ -44,12 +46,12 @@ static void mrforest_best_in_lists(const uint32_t *items, const ptrdiff_t *place
 #endif
 #ifdef MRFOREST_WITH_256
     if (mrforest_has_256 && node->n_present == 2) {
-        mrforest_best_of_two_256(items, place, number, n_lists, n, (uint32_t)one, node->totals[one], node->weight, best);
+        mrforest_abreast_of_two_256(items, place, number, n_lists, n, (uint32_t)one, node->totals[one], node->weight, best);
         return;
     }
-    if (mrforest_has_256 && node->n_present <= MRFOREST_MOST_256) {
-        mrforest_best_of_many_256(items, place, number, n_lists, n, node->present, node->n_present, node->totals,
-                                  node->weight, node->right_weight, best);
+    if (mrforest_has_256 && node->n_classes <= MRFOREST_MOST_ABREAST) {
+        mrforest_abreast_of_many_256(items, place, number, n_lists, n, node->n_classes, node->present, node->n_present,
+                                     node->totals, node->weight, node->right_weight, best);
         return;
     }
 #endif
@@ -72,9 +74,10 @@ static ptrdiff_t mrforest_cuts_in_list(const uint32_t *list, const mrforest_node
     return n;
 }
 
-/* Left ones first, else in their order. A point is left if is_left[its number]. */
+/* Left ones first, else in their order. A point is left if is_left[its number]. Of sides that nobody wants it does not
+ * matter what is there. */
 static void mrforest_part_lists(uint32_t *items, const ptrdiff_t *place, const int32_t *number, ptrdiff_t n_lists,
-                                ptrdiff_t n, const uint8_t *is_left) {
+                                ptrdiff_t n, const uint8_t *is_left, int sides) {
     uint32_t others[MRFOREST_LIST];
 #ifdef MRFOREST_WITH_512
     if (mrforest_has_512) {
@@ -84,7 +87,7 @@ static void mrforest_part_lists(uint32_t *items, const ptrdiff_t *place, const i
 #endif
 #ifdef MRFOREST_WITH_256
     if (mrforest_has_256) {
-        mrforest_part_lists_256(items, place, number, n_lists, n, is_left);
+        mrforest_part_lists_256(items, place, number, n_lists, n, is_left, sides);
         return;
     }
 #endif
@@ -129,6 +132,21 @@ static double mrforest_best_in_bins(const int32_t *counts, ptrdiff_t n_bins, ptr
         return mrforest_best_of_many_in_bins_256(counts, n_bins, stride, n_classes, totals, work);
 #endif
     return mrforest_best_of_many_in_bins(counts, n_bins, stride, n_classes, totals, left, right);
+}
+
+/* The same of features of equally many bins; after the bins of a class three more cells may be read. */
+static void mrforest_best_in_all_bins(const int32_t *const *counts, ptrdiff_t n_features, ptrdiff_t n_bins, ptrdiff_t stride,
+                                      ptrdiff_t n_classes, const int64_t *totals, int32_t *work, int64_t *left,
+                                      int64_t *right, double *best) {
+#ifdef MRFOREST_WITH_256
+    if (mrforest_has_256 && !mrforest_has_512 && n_classes == 2 && totals[0] + totals[1] <= 46340) {
+        mrforest_bins_abreast_of_two(counts, n_features, n_bins, stride, (int32_t)(totals[0] + totals[1]),
+                                     (int32_t)totals[1], best);
+        return;
+    }
+#endif
+    for (ptrdiff_t i = 0; i < n_features; i++)
+        best[i] = mrforest_best_in_bins(counts[i], n_bins, stride, n_classes, totals, work, left, right);
 }
 
 /* All cuts of it; return how many. */

@@ -25,7 +25,10 @@ cdef extern from "lists.h" nogil:
         const uint32_t* list, const BlockNode* node, PlainCuts cuts)
     void mrforest_part_lists(
         uint32_t* items, const Py_ssize_t* place, const int32_t* number, Py_ssize_t n_lists,
-        Py_ssize_t n, const uint8_t* is_left)
+        Py_ssize_t n, const uint8_t* is_left, int sides)
+    enum:
+        LEFT "MRFOREST_LEFT"
+        RIGHT "MRFOREST_RIGHT"
     void mrforest_count_slices(
         const uint64_t* slices, Py_ssize_t n_cuts, const uint64_t* classes, Py_ssize_t n_classes,
         Py_ssize_t n_words, int32_t* left)

@@ -9,6 +9,9 @@ from mrforest._core.histogram cimport (
 )
 from mrforest._core.types cimport Table, count_t
 
+cdef enum:
+    BEYOND = 4      # cells that are read, but not used, after the last one
+
 
 cdef class HistogramPool:
     """Histograms of one growing tree. The owner calls `set_table`."""
@@ -51,7 +54,7 @@ cdef class HistogramPool:
             return -1
         self.items = items
         i = self.n_items
-        self.items[i].columns = malloc(n_bins * self.table.n_columns * cell)
+        self.items[i].columns = malloc((n_bins * self.table.n_columns + BEYOND) * cell)
         self.items[i].points = NULL
         self.items[i].in_use = True
         self.n_items += 1

@@ -56,6 +56,9 @@ cdef class Workspace:
         self.lefts = <int32_t*> malloc(n_cuts * sizeof(int32_t))
         self.cut_bins = <int32_t*> malloc(n_cuts * sizeof(int32_t))
         self.bins_work = <int32_t*> malloc(257 * n_columns * sizeof(int32_t))
+        self.best_in_bins = <double*> malloc(n_features * sizeof(double))
+        self.alike = <int32_t*> malloc(n_features * sizeof(int32_t))
+        self.bins_of_alike = <const int32_t**> malloc(n_features * sizeof(int32_t*))
         self.marks = <uint8_t*> malloc(n_structure + 1)
         self.categories = <uint8_t*> malloc(n_categories)
         self.able = <Able*> malloc(n_features * sizeof(Able))
@@ -69,6 +72,7 @@ cdef class Workspace:
                 or self.more_keys is NULL or self.scores is NULL or self.cuts is NULL
                 or self.work is NULL or self.sides.left is NULL or self.sides.right is NULL
                 or self.lefts is NULL or self.cut_bins is NULL or self.bins_work is NULL
+                or self.best_in_bins is NULL or self.alike is NULL or self.bins_of_alike is NULL
                 or self.marks is NULL or self.categories is NULL or self.able is NULL
                 or self.columns_able is NULL or self.best is NULL or self.no_cut is NULL
                 or self.others is NULL
@@ -93,6 +97,9 @@ cdef class Workspace:
         free(self.lefts)
         free(self.cut_bins)
         free(self.bins_work)
+        free(self.best_in_bins)
+        free(self.alike)
+        free(self.bins_of_alike)
         free(self.marks)
         free(self.categories)
         free_order(&self.order)
