@@ -33,9 +33,10 @@ cdef struct Block:
     Py_ssize_t n_classes        # that are there
     int32_t column[BLOCK_POINTS]    # which they are
     Py_ssize_t n_features
+    bint has_slices             # whether any of them has
     int32_t* feature            # which feature it is
     uint8_t* is_plain           # no point has it missing, and it is numeric or sliced
-    int32_t* n_slices           # 0: it has a list
+    int32_t* n_slices           # 0: it has a list instead
     Py_ssize_t* place           # of its list in `items`, or of its slices
     uint32_t points[BLOCK_POINTS + BEYOND]  # class (8 bits) | number (8)
     uint32_t* items             # code (16 bits) | class (8) | number (8)

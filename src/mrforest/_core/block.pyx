@@ -159,6 +159,7 @@ cdef void describe_of(const Table* table, const code_t* codes, Block* block) noe
             n_lists += 1
         block.open[j] = <int32_t> j
     block.n_open[0] = block.n_features
+    block.has_slices = n_sliced > 0
 
 
 cdef void slice_of(
@@ -240,7 +241,7 @@ cdef int enter_node(
     if node.n_present < 2:
         return 0
     mrforest_weigh_cuts(node)
-    if block.n_classes <= FEW:
+    if block.has_slices:
         memset(block.classes, 0, block.n_classes * W * sizeof(uint64_t))
         for i in range(n):
             number = points[i] & 255

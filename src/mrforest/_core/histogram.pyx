@@ -11,9 +11,17 @@ from mrforest._core.types cimport (
 cdef extern from "count.h" nogil:
     Py_ssize_t MRFOREST_AHEAD
     void mrforest_prefetch(const void* address)
+    ctypedef struct CountedBytes "mrforest_counted":
+        const uint8_t* codes
+        Py_ssize_t n_features
+        Py_ssize_t n_rows
+        const int32_t* y
+        const int32_t* copies
+        const int32_t* rows
+        Py_ssize_t n
+
     void mrforest_count_bytes(
-        const uint8_t* codes, Py_ssize_t n_features, Py_ssize_t n_rows, const int32_t* y,
-        const int32_t* copies, const int32_t* rows, Py_ssize_t n, const int32_t* start,
+        const CountedBytes* node, const int32_t* start, Py_ssize_t width, Py_ssize_t n_classes,
         Py_ssize_t size, int32_t* counts)
 
 
@@ -33,11 +41,17 @@ cdef void count_rows_of(
     cdef const code_t* code
     cdef count_t count, moment = 0
     cdef bint has_moment = count_t is int64_t and table.moment is not NULL
+    cdef CountedBytes bytes
     if code_t is uint8_t and count_t is int32_t:
         if features is NULL:
-            mrforest_count_bytes(
-                codes, table.n_features, table.n_rows, table.y, table.copies, rows, n,
-                table.start, size, counts)
+            bytes.codes = codes
+            bytes.n_features = table.n_features
+            bytes.n_rows = table.n_rows
+            bytes.y = table.y
+            bytes.copies = table.copies
+            bytes.rows = rows
+            bytes.n = n
+            mrforest_count_bytes(&bytes, table.start, table.width, n_columns, size, counts)
             return
     for i in range(n):
         row = at(rows[i], table.n_rows)

@@ -150,6 +150,7 @@ cdef class TrainingTable:
                 np.asarray(self.slot)[:-1] * self.target.n_columns
                 + np.arange(self.target.n_columns)[:, None] * widths).astype(np.int32)
             self.view.start = &self.start[0, 0]
+            self.view.width = widths[0] if (widths == widths[0]).all() else 0
         self.view.wide = codes.dtype == np.uint16
         if self.view.wide:
             self.wide = codes

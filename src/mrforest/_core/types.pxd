@@ -39,6 +39,7 @@ cdef struct Table:
     const uint8_t* is_categorical   # per feature
     const int64_t* slot             # per feature: its first bin in a histogram; [n_features]: total
     const int32_t* start            # columns x features: first cell in a histogram; or NULL
+    Py_ssize_t width                # cells of a column of a feature; 0: features differ
     const int32_t* y                # class of each row; in regression the rank of its target
     const int64_t* mass             # of each row, from real sample weights; NULL: every row is 1
     const int64_t* moment           # of each row: target, times mass, in fixed point; or NULL
