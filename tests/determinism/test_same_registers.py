@@ -17,7 +17,8 @@ from mrforest import (
 )
 
 # Rows, features, classes, distinct values (0: all), missing: nodes that are counted,
-# lists of any length, two classes and many, one byte and two, masks, excerpts.
+# lists of any length and with many ties, two classes and many, one byte and two, masks,
+# excerpts.
 TABLES = [
     (3_000, 5, 2, 0, 0.0),
     (3_000, 20, 3, 0, 0.0),
@@ -25,6 +26,9 @@ TABLES = [
     (2_000, 30, 2, 3, 0.0),
     (1_500, 9, 4, 40, 0.1),
     (20_000, 60, 2, 0, 0.0),
+    (3_000, 17, 2, 12, 0.0),
+    (3_000, 18, 6, 0, 0.0),
+    (3_000, 11, 40, 0, 0.0),
 ]
 
 

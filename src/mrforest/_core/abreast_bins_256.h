@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The best scores of features that are counted, of two classes, eight abreast. (Of more classes there is more to add up
- * in a bin than there is to save.) */
+ * The best scores of features that are counted, eight abreast. */
 #ifndef MRFOREST_ABREAST_BINS_256_H
 #define MRFOREST_ABREAST_BINS_256_H
 #include "abreast_256.h"
@@ -18,6 +17,8 @@ static inline ptrdiff_t mrforest_eight_counts(const int32_t *const *counts, ptrd
     for (ptrdiff_t j = 0; j < 8; j++) eight[j] = (const uint32_t *)counts[j < n ? j : n - 1];
     return n;
 }
+
+/* ---- two classes ---------------------------------------------------------------------------------- */
 
 /* A walk along the bins of eight features: points on the left, and those of the second class among them. */
 typedef struct {
@@ -84,6 +85,98 @@ MRFOREST_256 static void mrforest_bins_abreast_of_two(const int32_t *const *coun
     }
     for (ptrdiff_t j = 0; j < n_features; j++)
         best[j] = mrforest_best_of_two_in_bins_256(counts[j], n_bins, stride, n, ones);
+}
+
+/* ---- many classes --------------------------------------------------------------------------------- */
+
+/* Classes up to which this pays: of more there is more to add up in a bin than there is to save. */
+enum { MRFOREST_MOST_IN_BINS = 6 };
+
+/* Four bins of eight features, all classes of them added up. */
+typedef struct {
+    __m256 of_left[4], of_right[4];
+    __m256i points[4];
+} mrforest_four_bins;
+
+/* Bins from place i on. `left` has the points of each class on the left of them, and then on the left of those that
+ * follow. */
+static MRFOREST_INLINE MRFOREST_256 void mrforest_add_classes_256(const uint32_t *const *counts, ptrdiff_t stride,
+                                                                  ptrdiff_t n_classes, ptrdiff_t i, const int64_t *totals,
+                                                                  __m256i *left, mrforest_four_bins *bins) {
+    for (int j = 0; j < 4; j++) {
+        bins->of_left[j] = bins->of_right[j] = _mm256_setzero_ps();
+        bins->points[j] = _mm256_setzero_si256();
+    }
+    for (ptrdiff_t k = 0; k < n_classes; k++) {
+        const __m256 total = _mm256_set1_ps((float)totals[k]);
+        __m256i here[4], l = left[k];
+        mrforest_four_of_eight(counts, k * stride + i, here);
+        for (int j = 0; j < 4; j++) {
+            l = _mm256_add_epi32(l, here[j]);
+            __m256 a = _mm256_cvtepi32_ps(l), b = _mm256_sub_ps(total, a);
+            bins->of_left[j] = _mm256_fmadd_ps(a, a, bins->of_left[j]);
+            bins->of_right[j] = _mm256_fmadd_ps(b, b, bins->of_right[j]);
+            bins->points[j] = _mm256_add_epi32(bins->points[j], here[j]);
+        }
+        left[k] = l;
+    }
+}
+
+/* The bins after which the best cuts of eight features are; return the lanes where they are not sure. */
+static inline MRFOREST_256 unsigned mrforest_eight_bins_of_many(const uint32_t *const *counts, ptrdiff_t n_bins,
+                                                                ptrdiff_t stride, ptrdiff_t n_classes, int32_t n,
+                                                                const int64_t *totals, int32_t *cut) {
+    const __m256i none = _mm256_setzero_si256(), all = _mm256_set1_epi32(n);
+    mrforest_top_256 top = {_mm256_setzero_ps(), _mm256_setzero_ps()};
+    mrforest_four_bins bins;
+    __m256i left[MRFOREST_MOST_IN_BINS], n_left = none, bin = none, bin_at_top = none;
+    for (ptrdiff_t k = 0; k < n_classes; k++) left[k] = none;
+    for (ptrdiff_t i = 0; i < n_bins; i += 4) {
+        mrforest_add_classes_256(counts, stride, n_classes, i, totals, left, &bins);
+        for (ptrdiff_t j = 0; j < 4 && i + j < n_bins; j++) {
+            n_left = _mm256_add_epi32(n_left, bins.points[j]);
+            __m256i right = _mm256_sub_epi32(all, n_left);
+            __m256i is_cut = _mm256_and_si256(_mm256_cmpgt_epi32(bins.points[j], none), _mm256_cmpgt_epi32(right, none));
+            __m256 a = _mm256_div_ps(bins.of_left[j], _mm256_cvtepi32_ps(n_left));
+            __m256 b = _mm256_div_ps(bins.of_right[j], _mm256_cvtepi32_ps(right));
+            __m256 is_top = mrforest_rise_256(&top, _mm256_and_ps(_mm256_add_ps(a, b), _mm256_castsi256_ps(is_cut)));
+            bin_at_top = mrforest_either_256(bin_at_top, bin, is_top);
+            bin = _mm256_sub_epi32(bin, _mm256_set1_epi32(-1));
+        }
+    }
+    mrforest_store_256(cut, bin_at_top);
+    return mrforest_unsure_256(top, (float)(n_classes + 8) * 0x1p-22f, 0);
+}
+
+/* The score of the cut after a bin. */
+MRFOREST_256 static double mrforest_score_after(const int32_t *counts, ptrdiff_t bin, ptrdiff_t stride, ptrdiff_t n_classes,
+                                                const int64_t *totals, int32_t n) {
+    int32_t left[MRFOREST_MOST_IN_BINS], n_left = 0;
+    for (ptrdiff_t k = 0; k < n_classes; k++, counts += stride) {
+        left[k] = 0;
+        for (ptrdiff_t b = 0; b <= bin; b++) left[k] += counts[b];
+        n_left += left[k];
+    }
+    return mrforest_gini_of_sides(left, 1, n_classes, totals, n_left, n - n_left);
+}
+
+/* The same of up to 6 classes and less than 2^24 points, which are exact as floats. Work has room for 257 numbers a
+ * class. */
+MRFOREST_256 static void mrforest_bins_abreast_of_many(const int32_t *const *counts, ptrdiff_t n_features, ptrdiff_t n_bins,
+                                                       ptrdiff_t stride, ptrdiff_t n_classes, int32_t n,
+                                                       const int64_t *totals, int32_t *work, double *best) {
+    const uint32_t *eight[8];
+    int32_t cut[8];
+    for (; n_features > 0; n_features -= 8, counts += 8, best += 8) {
+        ptrdiff_t m = mrforest_eight_counts(counts, n_features, eight);
+        unsigned unsure = 255;
+        if (m > MRFOREST_FEW_ABREAST)
+            unsure = mrforest_eight_bins_of_many(eight, n_bins, stride, n_classes, n, totals, cut);
+        for (ptrdiff_t j = 0; j < m; j++)
+            best[j] = unsure >> j & 1
+                          ? mrforest_best_of_many_in_bins_256(counts[j], n_bins, stride, n_classes, totals, work)
+                          : mrforest_score_after(counts[j], cut[j], stride, n_classes, totals, n);
+    }
 }
 
 #endif

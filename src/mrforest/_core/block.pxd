@@ -64,7 +64,7 @@ cdef struct Block:
 
 
 cdef struct BlockSides:
-    # The points of a node on the sides of a cut. A side has one class if both of its words are equal.
+    # The points of a node on the sides of a cut. A side has one class if its two words are equal.
     Py_ssize_t n_left
     uint32_t any_left, all_left     # classes, bit by bit
     uint32_t any_right, all_right

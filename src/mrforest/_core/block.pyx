@@ -6,9 +6,9 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from mrforest._core.lists cimport (
-    LEFT, RIGHT, BlockNode, PlainCuts, mrforest_best_in_lists, mrforest_best_of_counts, mrforest_count_slices,
-    mrforest_cuts_in_list, mrforest_part_lists, mrforest_sort_bytes, mrforest_sort_shorts,
-    mrforest_weigh_cuts,
+    LEFT, RIGHT, BlockNode, PlainCuts, mrforest_best_in_lists, mrforest_best_of_counts,
+    mrforest_count_slices, mrforest_cuts_in_list, mrforest_part_lists, mrforest_sort_bytes,
+    mrforest_sort_shorts, mrforest_weigh_cuts,
 )
 from mrforest._core.types cimport Cut, Entry, Table, at, code_t
 

@@ -139,9 +139,14 @@ static void mrforest_best_in_all_bins(const int32_t *const *counts, ptrdiff_t n_
                                       ptrdiff_t n_classes, const int64_t *totals, int32_t *work, int64_t *left,
                                       int64_t *right, double *best) {
 #ifdef MRFOREST_WITH_256
-    if (mrforest_has_256 && !mrforest_has_512 && n_classes == 2 && totals[0] + totals[1] <= 46340) {
-        mrforest_bins_abreast_of_two(counts, n_features, n_bins, stride, (int32_t)(totals[0] + totals[1]),
-                                     (int32_t)totals[1], best);
+    int64_t n = 0;
+    for (ptrdiff_t k = 0; k < n_classes; k++) n += totals[k];
+    if (mrforest_has_256 && !mrforest_has_512 && n_classes == 2 && n <= 46340) {
+        mrforest_bins_abreast_of_two(counts, n_features, n_bins, stride, (int32_t)n, (int32_t)totals[1], best);
+        return;
+    }
+    if (mrforest_has_256 && !mrforest_has_512 && n_classes > 2 && n_classes <= MRFOREST_MOST_IN_BINS && n < 1 << 24) {
+        mrforest_bins_abreast_of_many(counts, n_features, n_bins, stride, n_classes, (int32_t)n, totals, work, best);
         return;
     }
 #endif

@@ -58,8 +58,8 @@ cdef class Workspace:
     cdef int32_t* lefts                 # of plain candidates: points on their left ...
     cdef int32_t* cut_bins              # ... and their cuts
     cdef int32_t* bins_work
-    cdef double* best_in_bins           # of each feature that is counted, if there is a kernel for it
-    cdef int32_t* alike                 # features of equally many bins that are looked at together ...
+    cdef double* best_in_bins           # scores of features that are counted, if they are plain
+    cdef int32_t* alike                 # features of equally many bins, looked at together ...
     cdef const int32_t** bins_of_alike  # ... and their counts
     cdef uint8_t* marks
     cdef uint8_t* categories

@@ -24,6 +24,7 @@ from sklearn.utils import (
 from sklearn.utils.validation import validate_data
 
 from mrforest import _core
+from mrforest.data.finite import refuse_infinite
 
 MAX_CATEGORIES = 65_535  # binning codes them in 16 bits, beside the missing bin
 
@@ -167,7 +168,12 @@ def _refuse_missing(y: Any) -> None:
 
 
 def read_predict(
-    estimator: Any, X: Any, schema: Schema, *, allow_missing: bool = True
+    estimator: Any,
+    X: Any,
+    schema: Schema,
+    *,
+    allow_missing: bool = True,
+    n_threads: int = 1,
 ) -> np.ndarray:
     """Validate and read a table whose columns are those seen at `fit`.
 
@@ -181,6 +187,8 @@ def read_predict(
         What `read_fit` learned.
     allow_missing : bool, default=True
         As in `read_fit`.
+    n_threads : int, default=1
+        Threads that look for infinite values in an array.
 
     Returns
     -------
@@ -193,7 +201,10 @@ def read_predict(
         native = frame.to_native()
         validate_data(estimator, native, reset=False, skip_check_array=True)
         return _read(estimator, frame, mask, schema, allow_missing=allow_missing)[0]
-    X = validate_data(estimator, X, reset=False, **_checks(allow_missing))
+    checks = _checks(allow_missing)
+    later = checks | {"ensure_all_finite": False}
+    X = validate_data(estimator, X, reset=False, **later)
+    refuse_infinite(X, n_threads, **checks, input_name="X", estimator=estimator)
     for j, values in enumerate(schema.categories):
         # A number equals no text: without this every row would pass as unseen.
         if values is not None and len(values) and values.dtype.kind not in "biuf":

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -37,7 +38,13 @@ class FittedForest(BaseEstimator, ABC):
 
     def _read(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        return read_predict(self, X, self._schema, allow_missing=self._allows_missing())
+        return read_predict(
+            self,
+            X,
+            self._schema,
+            allow_missing=self._allows_missing(),
+            n_threads=effective_n_jobs(self.n_jobs),
+        )
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Node number of the leaf that each row falls into, in each tree.
