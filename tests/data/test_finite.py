@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Large arrays are searched for infinite values in threads, with scikit-learn's errors."""
+"""Large arrays are searched for infinite values in threads; errors are not ours."""
 
 import numpy as np
 import pytest

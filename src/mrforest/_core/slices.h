@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "popcount_256.h"
 #include "wide.h"
 
 /* Add to counts how many points of a mask lie left of each of n slices; stride: of all slices. */
@@ -39,8 +40,12 @@ MRFOREST_WIDE static void mrforest_count_left(const uint64_t *words, ptrdiff_t s
                                               const uint64_t *masks, ptrdiff_t n_masks, ptrdiff_t n_words,
                                               ptrdiff_t room, int32_t *counts) {
     for (ptrdiff_t k = 0; k < n_masks; k++, masks += n_words, counts += room) {
+        ptrdiff_t done = 0;
         memset(counts, 0, (size_t)n * sizeof(int32_t));
-        mrforest_add_counts(words, stride, n, masks, n_words, counts);
+#ifdef MRFOREST_WITH_256
+        if (mrforest_has_256) done = mrforest_add_counts_256(words, stride, n, masks, n_words, counts);
+#endif
+        if (done < n) mrforest_add_counts(words + done, stride, n - done, masks, n_words, counts + done);
     }
 }
 
