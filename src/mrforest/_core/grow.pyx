@@ -17,7 +17,7 @@ from mrforest._core.feature_scores cimport NodeView
 from mrforest._core.growth cimport (
     FAILED, OUT_OF_MEMORY, Growth, Limits, Pending, larger_of,
 )
-from mrforest._core.partition cimport partition_rows
+from mrforest._core.partition cimport part_copies, partition_rows
 from mrforest._core.pool cimport NO_HISTOGRAM, HistogramPool
 from mrforest._core.python_rule cimport PythonRule
 from mrforest._core.rng cimport Purpose, open_stream
@@ -26,7 +26,7 @@ from mrforest._core.sheet cimport (
     ESTIMATION, STRUCTURE, Sheets, enter_sheet, estimation_mask, free_sheets, make_first_sheet,
     new_sheets, part_sheet, rows_in_sheet, write_masks,
 )
-from mrforest._core.sheet_cuts cimport count_in_sheet
+from mrforest._core.sheet_cuts cimport count_in_sheet, find_pure_sides
 from mrforest._core.splitter cimport Split, Splitter
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport EQUALITY, GINI, MISSING_LEFT, VARIANCE, Node, Table
@@ -331,6 +331,10 @@ cdef class MaskGrowth(CutGrowth):
         cdef int error = Growth.start(self, root)
         if error == 0 and not self.must_stop(root):
             root.sheet = 0
+            # Lists that ascend can be squeezed, and rows of a bag nearly do.
+            part_copies(&self.structure[0], self.structure.shape[0], self.scratch)
+            if self.is_honest:
+                part_copies(&self.estimation[0], self.estimation.shape[0], self.scratch)
             error = make_first_sheet(
                 self.sheets, &self.structure[0], self.structure.shape[0], &self.estimation[0],
                 self.estimation.shape[0], &root.mask)
@@ -362,6 +366,7 @@ cdef class MaskGrowth(CutGrowth):
         cdef Py_ssize_t left[2]
         cdef Py_ssize_t masks[2]
         cdef Pending children[2]
+        cdef bint is_pure[2]
         cdef Split split
         cdef int error = self.draw_from_sheet(node, &split), side
         if error == 1:
@@ -374,9 +379,11 @@ cdef class MaskGrowth(CutGrowth):
         error = self.add_children(node, left[STRUCTURE], left[ESTIMATION], split.score, children)
         if error == 0:
             self.write(&self.nodes[node.number].node, &split)
+            find_pure_sides(self.sheets, is_pure)
             error = write_masks(self.sheets, larger_of(children), masks)
         for side in range(2):
             if error == 0:
+                children[side].is_pure = is_pure[side] and self.stops_when_pure()
                 children[side].mask = masks[side]
                 if self.must_stop(&children[side]):
                     self.fill_estimation(

@@ -38,6 +38,7 @@ cdef struct Pending:
     int level                       # in the block, or NOT_IN_BLOCK
     int sheet                       # that its mask is of, or NO_SHEET
     Py_ssize_t mask                 # place of the mask
+    bint is_pure                    # whether it is known to be a leaf, having one class only
 
 
 cdef class Limits:

@@ -164,6 +164,7 @@ cdef class Growth:
             children[side].histogram = NO_HISTOGRAM
             children[side].level = NOT_IN_BLOCK if node.level == NOT_IN_BLOCK else node.level + 1
             children[side].sheet = node.sheet
+            children[side].is_pure = False
         children[0].first_structure = node.first_structure
         children[0].n_structure = left_structure
         children[1].first_structure = node.first_structure + left_structure
@@ -197,7 +198,7 @@ cdef class Growth:
     cdef bint must_stop(self, const Pending* node) noexcept nogil:
         """Whether a node is a leaf whatever its structure points are."""
         cdef Py_ssize_t n_points = self.nodes[node.number].n_points
-        if node.depth == self.limits.max_depth or node.n_structure < 2:
+        if node.is_pure or node.depth == self.limits.max_depth or node.n_structure < 2:
             return True
         if self.limits.has_floor:
             return n_points < 2 * self.limits.min_leaf
@@ -288,6 +289,7 @@ cdef class Growth:
         root.histogram = NO_HISTOGRAM
         root.level = NOT_IN_BLOCK
         root.sheet = NO_SHEET
+        root.is_pure = False
         if root.n_structure > 0:
             self.count_totals(root)
             self.root_weight = node_weight(self.table, self.totals)

@@ -103,8 +103,8 @@ MRFOREST_WIDE static void mrforest_find_sides(const uint64_t *words, ptrdiff_t n
     }
 }
 
-/* Keep the points of a mask alone, in their order, and of the slices those that are listed: `out` has as
- * many words of each as these points need, and begins with zeros.
+/* Keep the points of a mask alone, in their order, and of the slices those that are listed: from bit `first`
+ * of `out` on, which has zeros there and behind.
  *
  * A word's bits are squeezed together by one instruction where that is fast, else in six steps: those of
  * moves[i] go down by 2^i (Warren, Hacker's Delight, 7-4). */
@@ -124,7 +124,8 @@ static inline void mrforest_plan_moves(uint64_t mask, uint64_t *moves) {
 }
 
 #define MRFOREST_SQUEEZE(PLAN, SQUEEZED)                                                           \
-    int at = 0; /* the next bit of out's present word */                                           \
+    out += (first >> 6) * n_kept;                                                                  \
+    int at = (int)(first & 63); /* the next bit of out's present word */                           \
     for (ptrdiff_t w = 0; w < n_words; w++, words += n_slices) {                                   \
         uint64_t m = mask[w];                                                                      \
         int n = __builtin_popcountll(m);                                                           \
@@ -152,7 +153,8 @@ static inline uint64_t mrforest_squeezed(uint64_t x, const uint64_t *moves) {
 }
 
 static void mrforest_squeeze_in_steps(const uint64_t *words, ptrdiff_t n_slices, const int32_t *kept,
-                                      ptrdiff_t n_kept, const uint64_t *mask, ptrdiff_t n_words, uint64_t *out) {
+                                      ptrdiff_t n_kept, const uint64_t *mask, ptrdiff_t n_words, ptrdiff_t first,
+                                      uint64_t *out) {
     uint64_t moves[6];
 #define MRFOREST_IN_STEPS(x) mrforest_squeezed((x)&m, moves)
     MRFOREST_SQUEEZE(mrforest_plan_moves(m, moves), MRFOREST_IN_STEPS)
@@ -163,7 +165,7 @@ static void mrforest_squeeze_in_steps(const uint64_t *words, ptrdiff_t n_slices,
 #include <immintrin.h>
 __attribute__((target("bmi2,popcnt"))) static void mrforest_squeeze_at_once(
     const uint64_t *words, ptrdiff_t n_slices, const int32_t *kept, ptrdiff_t n_kept, const uint64_t *mask,
-    ptrdiff_t n_words, uint64_t *out) {
+    ptrdiff_t n_words, ptrdiff_t first, uint64_t *out) {
 #define MRFOREST_AT_ONCE(x) _pext_u64(x, m)
     MRFOREST_SQUEEZE((void)0, MRFOREST_AT_ONCE)
 #undef MRFOREST_AT_ONCE
@@ -185,19 +187,18 @@ static inline int mrforest_is_squeezing_fast(void) { return 0; }
 #undef MRFOREST_SQUEEZE
 
 static void mrforest_squeeze(const uint64_t *words, ptrdiff_t n_slices, const int32_t *kept, ptrdiff_t n_kept,
-                             const uint64_t *mask, ptrdiff_t n_words, ptrdiff_t n_out, uint64_t *out) {
-    memset(out, 0, (size_t)(n_out * n_kept) * sizeof(uint64_t));
+                             const uint64_t *mask, ptrdiff_t n_words, ptrdiff_t first, uint64_t *out) {
     if (mrforest_is_squeezing_fast())
-        mrforest_squeeze_at_once(words, n_slices, kept, n_kept, mask, n_words, out);
+        mrforest_squeeze_at_once(words, n_slices, kept, n_kept, mask, n_words, first, out);
     else
-        mrforest_squeeze_in_steps(words, n_slices, kept, n_kept, mask, n_words, out);
+        mrforest_squeeze_in_steps(words, n_slices, kept, n_kept, mask, n_words, first, out);
 }
 
-/* The same for points in any order, and each as often as it is listed; all slices are kept. */
+/* The same for points number first to n of a list, in any order and each as often as it is there; all slices
+ * are kept. */
 MRFOREST_WIDE static void mrforest_gather(const uint64_t *words, ptrdiff_t n_slices, const int32_t *points,
-                                          ptrdiff_t n, ptrdiff_t n_out, uint64_t *out) {
-    memset(out, 0, (size_t)(n_out * n_slices) * sizeof(uint64_t));
-    for (ptrdiff_t i = 0; i < n; i++) {
+                                          ptrdiff_t first, ptrdiff_t n, uint64_t *out) {
+    for (ptrdiff_t i = first; i < n; i++) {
         const uint64_t *from = words + (points[i] >> 6) * n_slices;
         uint64_t *to = out + (i >> 6) * n_slices;
         int bit = points[i] & 63, at = (int)(i & 63);
@@ -205,10 +206,30 @@ MRFOREST_WIDE static void mrforest_gather(const uint64_t *words, ptrdiff_t n_sli
     }
 }
 
-static inline ptrdiff_t mrforest_count_bits(const uint64_t *mask, ptrdiff_t n_words) {
+MRFOREST_WIDE static ptrdiff_t mrforest_count_bits(const uint64_t *mask, ptrdiff_t n_words) {
     ptrdiff_t n = 0;
     for (ptrdiff_t w = 0; w < n_words; w++) n += __builtin_popcountll(mask[w]);
     return n;
+}
+
+/* How many points of a mask each class has, and, one after the other, of those that have some: again how many,
+ * and a mask of them. Return how many such classes there are. Classes are slices, those of their points. */
+MRFOREST_WIDE static ptrdiff_t mrforest_part_by_class(const uint64_t *classes, ptrdiff_t n_classes,
+                                                      const uint64_t *mask, ptrdiff_t n_words, int64_t *totals,
+                                                      double *present_totals, uint64_t *present) {
+    ptrdiff_t n_present = 0;
+    for (ptrdiff_t k = 0; k < n_classes; k++) {
+        int64_t n = 0;
+        for (ptrdiff_t w = 0; w < n_words; w++) {
+            present[w] = mask[w] & classes[w * n_classes + k];
+            n += __builtin_popcountll(present[w]);
+        }
+        totals[k] = n;
+        if (n == 0) continue;
+        present_totals[n_present++] = (double)n;
+        present += n_words;
+    }
+    return n_present;
 }
 
 /* Those of the rows whose bits are set; return how many. */
