@@ -18,9 +18,17 @@ cdef extern from "slices.h" nogil:
     void mrforest_score_slices(
         const int32_t* counts, Py_ssize_t room, Py_ssize_t n, const double* totals,
         Py_ssize_t n_classes, double n_points, int32_t* n_left, double* scores)
+    void mrforest_score_some(
+        const uint64_t* words, Py_ssize_t stride, const int32_t* slices, Py_ssize_t n,
+        const uint64_t* masks, Py_ssize_t n_words, const double* totals, Py_ssize_t n_classes,
+        double n_points, int32_t* n_left, double* scores)
     Py_ssize_t mrforest_part_by_class(
         const uint64_t* classes, Py_ssize_t n_classes, const uint64_t* mask, Py_ssize_t n_words,
         int64_t* totals, double* present_totals, uint64_t* present)
+
+
+cdef enum:
+    FEW_WORDS = 8               # of a mask; a slice at a time is quicker then
 
 
 cdef struct Candidates:
@@ -87,15 +95,21 @@ cdef void count_slices_of(
         for s in range(start[features[i]], start[features[i] + 1]):
             listed[n] = <int32_t> s
             n += 1
-    mrforest_count_left_of_some(
-        sheets.memory + sheet.words[STRUCTURE], sheet.n_slices, listed, n, sheets.class_mask,
-        sheets.n_classes, sheet.n_words[STRUCTURE], room, sheets.counts)
-    mrforest_score_slices(
-        sheets.counts, room, n, sheets.totals, sheets.n_classes,
-        <double> sheets.n_points[STRUCTURE], sheets.some_left, sheets.some_scores)
-    for i in range(n):
-        sheets.n_left[listed[i]] = sheets.some_left[i]
-        sheets.scores[listed[i]] = sheets.some_scores[i]
+    if sheet.n_words[STRUCTURE] <= FEW_WORDS:
+        mrforest_score_some(
+            sheets.memory + sheet.words[STRUCTURE], sheet.n_slices, listed, n,
+            sheets.class_mask, sheet.n_words[STRUCTURE], sheets.totals, sheets.n_classes,
+            <double> sheets.n_points[STRUCTURE], sheets.n_left, sheets.scores)
+    else:
+        mrforest_count_left_of_some(
+            sheets.memory + sheet.words[STRUCTURE], sheet.n_slices, listed, n,
+            sheets.class_mask, sheets.n_classes, sheet.n_words[STRUCTURE], room, sheets.counts)
+        mrforest_score_slices(
+            sheets.counts, room, n, sheets.totals, sheets.n_classes,
+            <double> sheets.n_points[STRUCTURE], sheets.some_left, sheets.some_scores)
+        for i in range(n):
+            sheets.n_left[listed[i]] = sheets.some_left[i]
+            sheets.scores[listed[i]] = sheets.some_scores[i]
     if sheets.counts_estimation:
         mrforest_count_left_of_some(
             sheets.memory + sheet.words[ESTIMATION], sheet.n_slices, listed, n,

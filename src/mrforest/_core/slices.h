@@ -88,6 +88,30 @@ MRFOREST_WIDE static void mrforest_score_slices(const int32_t *counts, ptrdiff_t
     }
 }
 
+/* Points on the left of slices that are listed, and their scores, each at the place of its slice: the same where
+ * there are few words. */
+MRFOREST_WIDE static void mrforest_score_some(const uint64_t *words, ptrdiff_t stride, const int32_t *slices,
+                                              ptrdiff_t n, const uint64_t *masks, ptrdiff_t n_words,
+                                              const double *totals, ptrdiff_t n_classes, double n_points,
+                                              int32_t *n_left, double *scores) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint64_t *word = words + slices[i], *mask = masks;
+        int64_t left = 0, of_left = 0, of_right = 0, right;
+        for (ptrdiff_t k = 0; k < n_classes; k++, mask += n_words) {
+            int64_t l = 0, r;
+            for (ptrdiff_t w = 0; w < n_words; w++) l += __builtin_popcountll(word[w * stride] & mask[w]);
+            r = (int64_t)totals[k] - l;
+            left += l;
+            of_left += l * l;
+            of_right += r * r;
+        }
+        right = (int64_t)n_points - left;
+        n_left[slices[i]] = (int32_t)left;
+        scores[slices[i]] =
+            left > 0 && right > 0 ? (double)of_left / (double)left + (double)of_right / (double)right : -INFINITY;
+    }
+}
+
 /* Bits of some point of the mask that lies left of a slice, and of some that lies right of it. */
 MRFOREST_WIDE static void mrforest_find_sides(const uint64_t *words, ptrdiff_t n_slices, const uint64_t *mask,
                                               ptrdiff_t n_words, uint64_t *left, uint64_t *right) {
