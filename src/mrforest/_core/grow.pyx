@@ -4,8 +4,9 @@
 import numpy as np
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint64_t
-from libc.string cimport memset
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
 
 from mrforest._core.block cimport (
     BLOCK_POINTS, NOT_IN_BLOCK, enter_node, make_block, part_block,
@@ -15,7 +16,7 @@ from mrforest._core.excerpt cimport (
 )
 from mrforest._core.feature_scores cimport NodeView
 from mrforest._core.growth cimport (
-    FAILED, OUT_OF_MEMORY, Growth, Limits, Pending, larger_of,
+    FAILED, OUT_OF_MEMORY, Growth, GrownNode, Limits, Pending, count_classes_of, larger_of,
 )
 from mrforest._core.partition cimport part_copies, partition_rows
 from mrforest._core.pool cimport NO_HISTOGRAM, HistogramPool
@@ -29,7 +30,7 @@ from mrforest._core.sheet cimport (
 from mrforest._core.sheet_cuts cimport count_in_sheet, find_pure_sides
 from mrforest._core.splitter cimport Split, Splitter
 from mrforest._core.table cimport TrainingTable
-from mrforest._core.types cimport EQUALITY, GINI, MISSING_LEFT, VARIANCE, Node, Table
+from mrforest._core.types cimport EQUALITY, GINI, MISSING_LEFT, VARIANCE, Node, Table, at
 from mrforest._core.workspace cimport Slice
 
 
@@ -108,11 +109,19 @@ cdef class CutGrowth(Growth):
             node.threshold = self.owner.cuts[self.owner.cuts_start[feature] + split.cut.bin]
 
 
+cdef enum:
+    # The smaller child is taken first, so the points of one that waits are at most half of those
+    # of the one that waits before it.
+    MOST_PENDING = 64
+
+
 cdef class ListGrowth(CutGrowth):
     """Nodes are slices of lists of rows. Subtrees grow in excerpts of the table, see excerpt.pxd,
     and small ones in blocks, see block.pxd."""
 
     cdef bint has_blocks
+    cdef int64_t* side_totals           # classes of the left side and of the right; or NULL
+    cdef int64_t* known_totals          # of each node that waits, as long as it does
     cdef Table own                      # the table as this tree sees it at the moment
     cdef object room_for_copies         # of the rows in a bag
     cdef Excerpt* excerpt               # NULL: all rows fit the cache
@@ -129,9 +138,20 @@ cdef class ListGrowth(CutGrowth):
             n += self.most_estimation
         if self.python is None:
             self.excerpt = new_excerpt(self.table, n, table.excerpt_bytes)
+        if self.counts_points and self.table.criterion != VARIANCE:
+            self.make_totals()
 
     def __dealloc__(self):
+        free(self.side_totals)
+        free(self.known_totals)
         free_excerpt(self.excerpt)
+
+    cdef void make_totals(self) except *:
+        cdef Py_ssize_t size = self.table.n_columns * sizeof(int64_t)
+        self.side_totals = <int64_t*> malloc(2 * size)
+        self.known_totals = <int64_t*> malloc(MOST_PENDING * size)
+        if self.side_totals is NULL or self.known_totals is NULL:
+            raise MemoryError("no memory to grow a tree")
 
     cdef void prepare(self) except *:
         self.own = self.owner.view
@@ -229,7 +249,66 @@ cdef class ListGrowth(CutGrowth):
                 self.totals)
         if node.histogram != NO_HISTOGRAM and self.table.criterion != VARIANCE:
             return self.pool.add_up(node.histogram, self.totals)
-        return self.count_totals(node)
+        if self.side_totals is NULL or node.number == 0:
+            return self.count_totals(node)
+        memcpy(self.totals, self.waiting_totals(), self.table.n_columns * sizeof(int64_t))
+        return 1  # else it would not have waited
+
+    # ---- what is known of the children ---------------------------------------------------
+
+    # Where all points shape and fill, the classes of the smaller child are counted, and those of
+    # the larger one are what is left of the node's. A child of one class is a leaf then and does
+    # not wait, and one that waits is not counted again.
+
+    cdef inline int64_t* waiting_totals(self) noexcept nogil:
+        """Of the node that waits behind all that wait, or was the last to do so."""
+        return self.known_totals + at(self.n_pending, MOST_PENDING) * self.table.n_columns
+
+    cdef Py_ssize_t points_on_left(
+        self, const Pending* node, Py_ssize_t left_estimation
+    ) noexcept nogil:
+        cdef const GrownNode* grown = &self.nodes[node.number]
+        cdef const int32_t* rows = &self.estimation[0] + grown.first_estimation
+        cdef Py_ssize_t n = left_estimation, K = self.table.n_columns, k, points = 0
+        cdef int64_t* counted = self.side_totals
+        cdef int64_t* others = self.side_totals + K
+        if self.side_totals is NULL:
+            return Growth.points_on_left(self, node, left_estimation)
+        if 2 * n > grown.n_estimation:
+            rows += n
+            n = grown.n_estimation - n
+            counted, others = others, counted
+        count_classes_of(self.table, rows, n, counted)
+        for k in range(K):
+            others[k] = self.totals[k] - counted[k]
+            points += self.side_totals[k]
+        return points
+
+    cdef void find_pure(self, Pending* children) noexcept nogil:
+        """Mark children that have one class."""
+        cdef Py_ssize_t k, K = self.table.n_columns
+        cdef int on_left = 0, on_right = 0
+        if self.side_totals is NULL:
+            return
+        for k in range(K):
+            on_left += self.side_totals[k] > 0
+            on_right += self.side_totals[K + k] > 0
+        children[0].is_pure = on_left == 1
+        children[1].is_pure = on_right == 1
+
+    cdef int push_children(self, const Pending* children) noexcept nogil:
+        cdef Py_ssize_t K = self.table.n_columns
+        cdef int error = 0, side = larger_of(children), _child
+        if self.side_totals is NULL:
+            return Growth.push_children(self, children)
+        for _child in range(2):
+            if error == 0 and not self.must_stop(&children[side]):
+                memcpy(self.waiting_totals(), self.side_totals + side * K, K * sizeof(int64_t))
+                error = self.push(children[side])
+            side = 1 - side
+        return error
+
+    # ---- one node ------------------------------------------------------------------------
 
     cdef Py_ssize_t part_structure(self, const Pending* node, const Split* split) noexcept nogil:
         """Part the structure points; return how many go left. Those of a block are left where
@@ -295,6 +374,7 @@ cdef class ListGrowth(CutGrowth):
             node, left_structure, left_estimation, split.score, children)
         if error == 0:
             self.write(&self.nodes[number].node, &split)
+            self.find_pure(children)
             error = self.hand_down(node.histogram, children)
         return error if error != 0 else self.push_children(children)
 
