@@ -52,10 +52,10 @@ cdef void find_pure_sides(const Sheets* sheets, bint* is_pure) noexcept nogil:
     """Whether all structure points of a side of a node that is parted are of one class."""
     cdef const uint64_t* left = sheets.left[STRUCTURE]
     cdef const uint64_t* mask = sheets.class_mask
-    cdef Py_ssize_t w, k, W = sheets.items[sheets.sheet].n_words[STRUCTURE]
+    cdef Py_ssize_t w, _k, W = sheets.items[sheets.sheet].n_words[STRUCTURE]
     cdef int on_left = 0, on_right = 0
     cdef uint64_t some_left, some_right
-    for k in range(sheets.n_classes):
+    for _k in range(sheets.n_classes):
         some_left = some_right = 0
         for w in range(W):
             some_left |= mask[w] & left[w]
