@@ -213,6 +213,29 @@ def test_slices_are_made_where_nearly_all_features_have_few_codes(
     assert pickle.loads(pickle.dumps(table)).has_slices == has_slices
 
 
+@pytest.mark.parametrize("sliced", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("most_copies", [1, 3, 30])
+@pytest.mark.parametrize("in_order", [False, True])
+def test_same_tree_as_the_twin_where_rows_stand_often(
+    sliced, n_classes, most_copies, in_order
+):
+    table = larger_table(4, n_classes=n_classes, share_missing=0.0)
+    params = naive.Params(rule=rules.Greedy(2), leaf_rule="floor", min_samples_leaf=1)
+    key = tree_key(2, most_copies)
+    rng = np.random.default_rng(most_copies)
+    points = np.arange(0, len(table.y), 3)
+    points = np.repeat(points, rng.integers(0, most_copies, len(points), endpoint=True))
+    if not in_order:
+        points = rng.permutation(points)
+    twin = naive.grow(table, points, None, key, params)
+    compiled = grow_compiled(
+        table, points, None, key, params, wide=False, sliced=sliced
+    )
+    assert len(twin.nodes) > 15
+    assert_same_tree(compiled, twin)
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
 def test_a_rule_survives_pickling(rule):
     compiled = compiled_rule(rule)

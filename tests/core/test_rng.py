@@ -28,6 +28,17 @@ def test_words_are_philox(key, path, purpose):
     assert [stream.word() for _ in range(11)] == words.tolist()
 
 
+@given(
+    seed=st.integers(0, 2**128),
+    limits=st.lists(st.sampled_from([1, 1, 1, 2, 10, 2**31]), min_size=1, max_size=40),
+)
+def test_an_index_takes_a_word_even_if_there_is_no_choice(seed, limits):
+    key = tree_key(seed, 0)
+    drawn = _core.indices(key, 5, naive.SPLIT, np.array(limits))
+    stream = naive.Stream(key, 5, naive.SPLIT)
+    assert drawn.tolist() == [int(stream.uniform() * limit) for limit in limits]
+
+
 @given(seed=st.integers(0, 2**128), n=st.integers(1, 200), rate=st.floats(1e-3, 1e3))
 def test_partition_equals_the_twin(seed, n, rate):
     key = tree_key(seed, 3)

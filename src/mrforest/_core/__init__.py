@@ -32,7 +32,13 @@ from mrforest._core.predict import (
 )
 from mrforest._core.python_rule import PythonRule
 from mrforest._core.range import grow_in_range
-from mrforest._core.rng import SPLIT_PURPOSE, bootstrap_points, partition_points, words
+from mrforest._core.rng import (
+    SPLIT_PURPOSE,
+    bootstrap_points,
+    indices,
+    partition_points,
+    words,
+)
 from mrforest._core.rule import SplitRule
 from mrforest._core.rules.bernoulli import Bernoulli
 from mrforest._core.rules.data_driven import DataDriven
@@ -95,6 +101,7 @@ __all__ = [
     "grow_in_range",
     "grow_purely_random",
     "grow_tree",
+    "indices",
     "partition_points",
     "places",
     "put_in_order",

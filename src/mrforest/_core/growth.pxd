@@ -34,11 +34,11 @@ cdef struct Pending:
     int32_t depth
     Py_ssize_t first_structure
     Py_ssize_t n_structure
-    bint is_pure                    # known to have one class, and a leaf for that
     int histogram                   # number of its histogram, or NO_HISTOGRAM
     int level                       # in the block, or NOT_IN_BLOCK
     int sheet                       # that its mask is of, or NO_SHEET
     Py_ssize_t mask                 # place of the mask
+    bint is_pure                    # whether it is known to be a leaf, having one class only
 
 
 cdef class Limits:
@@ -80,12 +80,14 @@ cdef class Growth:
     cdef bint stops_when_pure(self) noexcept nogil
     cdef int add_node(
         self, int32_t parent, uint64_t path, Py_ssize_t first_estimation,
-        Py_ssize_t n_estimation) noexcept nogil
+        Py_ssize_t n_estimation, Py_ssize_t n_points) noexcept nogil
     cdef int add_children(
         self, const Pending* node, Py_ssize_t left_structure, Py_ssize_t left_estimation,
         double score, Pending* children) noexcept nogil
     cdef int push(self, Pending node) noexcept nogil
     cdef int push_children(self, const Pending* children) noexcept nogil
+    cdef Py_ssize_t points_on_left(
+        self, const Pending* node, Py_ssize_t left_estimation) noexcept nogil
     cdef Py_ssize_t points_of(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef double weight_of(self, const int32_t* rows, Py_ssize_t n) noexcept nogil
     cdef bint is_too_light(
@@ -100,6 +102,10 @@ cdef class Growth:
     cdef object run(self)
 
     cdef Py_ssize_t since_look
+
+
+cdef void count_classes_of(
+    const Table* table, const int32_t* rows, Py_ssize_t n, int64_t* totals) noexcept nogil
 
 
 cdef inline int larger_of(const Pending* children) noexcept nogil:

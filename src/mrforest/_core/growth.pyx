@@ -26,6 +26,25 @@ cdef enum:
     POINTS_BETWEEN_LOOKS = 1 << 17
 
 
+cdef void count_classes_of(
+    const Table* table, const int32_t* rows, Py_ssize_t n, int64_t* totals
+) noexcept nogil:
+    """Mass of each class among some rows."""
+    cdef Py_ssize_t i
+    cdef int64_t mass, all = 0, ones = 0
+    if table.n_columns == 2:
+        for i in range(n):
+            mass = mass_of(table, rows[i])
+            all += mass
+            ones += mass * table.y[rows[i]]
+        totals[0] = all - ones
+        totals[1] = ones
+        return
+    memset(totals, 0, table.n_columns * sizeof(int64_t))
+    for i in range(n):
+        totals[table.y[rows[i]]] += mass_of(table, rows[i])
+
+
 cdef class Limits:
     """How far a tree grows, and how its leaves are labelled.
 
@@ -117,7 +136,7 @@ cdef class Growth:
 
     cdef int add_node(
         self, int32_t parent, uint64_t path, Py_ssize_t first_estimation,
-        Py_ssize_t n_estimation
+        Py_ssize_t n_estimation, Py_ssize_t n_points
     ) noexcept nogil:
         """A new node, a leaf until it is split."""
         cdef GrownNode* nodes
@@ -136,7 +155,7 @@ cdef class Growth:
         node.path = path
         node.first_estimation = <int32_t> first_estimation
         node.n_estimation = <int32_t> n_estimation
-        node.n_points = <int32_t> self.points_of(first_estimation, n_estimation)
+        node.n_points = <int32_t> n_points
         self.n_nodes += 1
         return 0
 
@@ -149,11 +168,13 @@ cdef class Growth:
         cdef uint64_t path = self.nodes[number].path
         cdef Py_ssize_t first = self.nodes[number].first_estimation
         cdef Py_ssize_t n_estimation = self.nodes[number].n_estimation
+        cdef Py_ssize_t n_points = self.nodes[number].n_points
+        cdef Py_ssize_t left_points = self.points_on_left(node, left_estimation)
         cdef double decrease = score - node_score(self.table, self.totals)
         cdef int side
-        if (self.add_node(number, child_path(path, 0), first, left_estimation) != 0
+        if (self.add_node(number, child_path(path, 0), first, left_estimation, left_points) != 0
                 or self.add_node(number, child_path(path, 1), first + left_estimation,
-                                 n_estimation - left_estimation) != 0):
+                                 n_estimation - left_estimation, n_points - left_points) != 0):
             return OUT_OF_MEMORY
         self.nodes[number].node.child = <int32_t> (self.n_nodes - 2)
         if self.root_weight > 0:  # class weights may be 0
@@ -161,10 +182,10 @@ cdef class Growth:
         for side in range(2):
             children[side].number = <int32_t> (self.n_nodes - 2 + side)
             children[side].depth = node.depth + 1
-            children[side].is_pure = False
             children[side].histogram = NO_HISTOGRAM
             children[side].level = NOT_IN_BLOCK if node.level == NOT_IN_BLOCK else node.level + 1
             children[side].sheet = node.sheet
+            children[side].is_pure = False
         children[0].first_structure = node.first_structure
         children[0].n_structure = left_structure
         children[1].first_structure = node.first_structure + left_structure
@@ -198,7 +219,7 @@ cdef class Growth:
     cdef bint must_stop(self, const Pending* node) noexcept nogil:
         """Whether a node is known to be a leaf without a look at its structure points."""
         cdef Py_ssize_t n_points = self.nodes[node.number].n_points
-        if node.depth == self.limits.max_depth or node.n_structure < 2 or node.is_pure:
+        if node.is_pure or node.depth == self.limits.max_depth or node.n_structure < 2:
             return True
         if self.limits.has_floor:
             return n_points < 2 * self.limits.min_leaf
@@ -216,26 +237,25 @@ cdef class Growth:
         cdef const int32_t* rows = &self.structure[0] + node.first_structure
         cdef const Table* table = self.table
         cdef Py_ssize_t i
-        cdef int64_t mass, all = 0, ones = 0
         cdef int differ = 0
-        memset(self.totals, 0, table.n_columns * sizeof(int64_t))
-        if table.criterion != VARIANCE and table.n_columns == 2:
+        if table.criterion == VARIANCE:
+            self.totals[0] = self.totals[1] = 0
             for i in range(node.n_structure):
-                mass = mass_of(table, rows[i])
-                all += mass
-                ones += mass * table.y[rows[i]]
-            self.totals[0] = all - ones
-            self.totals[1] = ones
-            return 0 < ones < all
-        for i in range(node.n_structure):
-            mass = mass_of(table, rows[i])
-            differ |= table.y[rows[i]] != table.y[rows[0]]
-            if table.criterion == VARIANCE:
-                self.totals[0] += mass
+                self.totals[0] += mass_of(table, rows[i])
                 self.totals[1] += moment_of(table, rows[i])
-            else:
-                self.totals[table.y[rows[i]]] += mass
+        else:
+            count_classes_of(table, rows, node.n_structure, self.totals)
+            if table.n_columns == 2:
+                return self.totals[0] > 0 and self.totals[1] > 0
+        for i in range(node.n_structure):
+            differ |= table.y[rows[i]] != table.y[rows[0]]
         return differ
+
+    cdef Py_ssize_t points_on_left(
+        self, const Pending* node, Py_ssize_t left_estimation
+    ) noexcept nogil:
+        """Estimation points of the left side of a node that is parted."""
+        return self.points_of(self.nodes[node.number].first_estimation, left_estimation)
 
     cdef Py_ssize_t points_of(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
         """Points that a slice of the estimation rows stands for."""
@@ -280,7 +300,8 @@ cdef class Growth:
     # ---- the loop ------------------------------------------------------------------------
 
     cdef int start(self, Pending* root) noexcept nogil:
-        if self.add_node(-1, ROOT_PATH, 0, self.estimation.shape[0]) != 0:
+        cdef Py_ssize_t n = self.estimation.shape[0]
+        if self.add_node(-1, ROOT_PATH, 0, n, self.points_of(0, n)) != 0:
             return OUT_OF_MEMORY
         root.number = 0
         root.depth = 0
@@ -290,12 +311,12 @@ cdef class Growth:
         root.histogram = NO_HISTOGRAM
         root.level = NOT_IN_BLOCK
         root.sheet = NO_SHEET
+        root.is_pure = False
         if root.n_structure > 0:
             self.count_totals(root)
             self.root_weight = node_weight(self.table, self.totals)
         if self.limits.min_weight > 0:
-            self.min_weight = self.limits.min_weight * self.weight_of(
-                &self.estimation[0], self.estimation.shape[0])
+            self.min_weight = self.limits.min_weight * self.weight_of(&self.estimation[0], n)
         return 0
 
     cdef int look(self, Py_ssize_t n_points) except FAILED nogil:

@@ -8,3 +8,4 @@ from mrforest._core.types cimport Cut, Table
 cdef Py_ssize_t partition_rows(
     const Table* table, int32_t* rows, Py_ssize_t n, Py_ssize_t feature, const Cut* cut,
     int32_t* scratch) noexcept nogil
+cdef void part_copies(int32_t* rows, Py_ssize_t n, int32_t* scratch) noexcept nogil

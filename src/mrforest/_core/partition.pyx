@@ -6,6 +6,7 @@
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t
+from libc.string cimport memcpy
 
 from mrforest._core.types cimport Column, Cut, Table, at, code_t, codes_of, column_of
 
@@ -15,6 +16,9 @@ cdef extern from "part_rows.h" nogil:
         const void* codes, Py_ssize_t stride, int32_t bits, Py_ssize_t n_rows, int32_t* rows,
         Py_ssize_t n, int32_t bin, bint is_equality, int32_t missing, bint missing_left,
         int32_t* others, Py_ssize_t* n_left)
+
+cdef enum:
+    FEW_COPIES = 8          # more than a row has in nearly any bag
 
 
 cdef Py_ssize_t partition_of(
@@ -58,3 +62,33 @@ cdef Py_ssize_t partition_rows(
             table, <const uint16_t*> codes_of(table), rows, n, feature, cut, scratch)
     return partition_of(
         table, <const uint8_t*> codes_of(table), rows, n, feature, cut, scratch)
+
+
+cdef void part_copies(
+    int32_t* rows,         # IN and OUT  the copies of a row next to each other
+    Py_ssize_t n,
+    int32_t* scratch,      # n of them
+) noexcept nogil:
+    """Every row once, then every row that has a second copy, and so on, each in their order.
+
+        [ a a b c c c ]  ->  [ a b c | a c | c ]
+
+    What is left after FEW_COPIES times stays behind as it is.
+    """
+    cdef Py_ssize_t i, _time, first = 0, n_once, n_more
+    cdef int32_t row, before
+    cdef bint is_copy
+    for _time in range(FEW_COPIES):
+        before = -1
+        n_once = first
+        n_more = 0
+        for i in range(first, n):
+            row = rows[i]
+            is_copy = row == before
+            before = row
+            rows[n_once] = row  # both, and advance one, as above
+            scratch[n_more] = row
+            n_once += not is_copy
+            n_more += is_copy
+        memcpy(rows + n_once, scratch, n_more * sizeof(int32_t))
+        first = n_once

@@ -19,7 +19,9 @@ cdef struct Stream:
     uint64_t key1
     uint64_t counter[4]  # block, path, purpose, 0
     uint64_t words[4]
-    int used             # words of the block already given out
+    # Words of the block that are given out. From 4 on the next block is due, of which 4 fewer
+    # have been skipped.
+    int used
 
 
 cdef inline Stream open_stream(
@@ -38,12 +40,20 @@ cdef inline Stream open_stream(
 
 
 cdef inline uint64_t next_word(Stream* stream) noexcept nogil:
-    if stream.used == 4:
+    if stream.used >= 4:
         stream.counter[0] += 1
         philox4x64(stream.key0, stream.key1, stream.counter, stream.words)
-        stream.used = 0
+        stream.used -= 4
     stream.used += 1
     return stream.words[stream.used - 1]
+
+
+cdef inline void skip_word(Stream* stream) noexcept nogil:
+    """Give a word to nobody; a block of which all words are skipped is never made."""
+    stream.used += 1
+    if stream.used == 8:
+        stream.counter[0] += 1
+        stream.used = 4
 
 
 cdef inline double uniform_from(uint64_t word) noexcept nogil:
@@ -61,6 +71,9 @@ cdef inline double next_uniform(Stream* stream) noexcept nogil:
 
 
 cdef inline Py_ssize_t next_index(Stream* stream, Py_ssize_t n) noexcept nogil:
+    if n == 1:  # the word does not matter
+        skip_word(stream)
+        return 0
     return index_below(next_word(stream), n)
 
 

@@ -3,11 +3,13 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from mrforest._core.rng cimport Purpose, Stream, index_below, open_stream, philox4x64
+from mrforest._core.rng cimport (
+    Purpose, Stream, index_below, next_index, open_stream, philox4x64,
+)
 
 SPLIT_PURPOSE = <int> Purpose.SPLIT
 
@@ -38,6 +40,17 @@ def words(key, uint64_t path, int purpose, Py_ssize_t n):
         for block in range(n_blocks):
             write_block(&stream, block, &view[4 * block])
     return out[:n]
+
+
+def indices(key, uint64_t path, int purpose, const int64_t[::1] limits):
+    """Indices drawn one after the other from a stream, each below its limit."""
+    cdef Stream stream = open_stream(key[0], key[1], path, <Purpose> purpose)
+    cdef Py_ssize_t i
+    out = np.empty(limits.shape[0], dtype=np.int64)
+    cdef int64_t[::1] view = out
+    for i in range(limits.shape[0]):
+        view[i] = next_index(&stream, limits[i])
+    return out
 
 
 cdef uint64_t select(uint64_t* word, Py_ssize_t n, Py_ssize_t rank) noexcept nogil:

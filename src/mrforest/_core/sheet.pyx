@@ -13,10 +13,10 @@ cdef extern from "slices.h" nogil:
         uint64_t* left, uint64_t* right)
     void mrforest_squeeze(
         const uint64_t* words, Py_ssize_t n_slices, const int32_t* kept, Py_ssize_t n_kept,
-        const uint64_t* mask, Py_ssize_t n_words, Py_ssize_t n_out, uint64_t* out)
+        const uint64_t* mask, Py_ssize_t n_words, Py_ssize_t first, uint64_t* out)
     void mrforest_gather(
-        const uint64_t* words, Py_ssize_t n_slices, const int32_t* points, Py_ssize_t n,
-        Py_ssize_t n_out, uint64_t* out)
+        const uint64_t* words, Py_ssize_t n_slices, const int32_t* points, Py_ssize_t first,
+        Py_ssize_t n, uint64_t* out)
     Py_ssize_t mrforest_count_bits(const uint64_t* mask, Py_ssize_t n_words)
     Py_ssize_t mrforest_rows_of(
         const int32_t* rows, const uint64_t* mask, Py_ssize_t n_words, int32_t* out)
@@ -47,7 +47,8 @@ cdef Sheets* new_sheets(
     sheets.table = table
     sheets.slices = slices
     sheets.n_kinds = n_kinds
-    sheets.floor = floor
+    # A side of a cut has a structure point anyway.
+    sheets.floor = 0 if n_kinds == 1 and floor == 1 else floor
     sheets.counts_estimation = floor > 0 and n_kinds == 2
     for kind in range(2):
         sheets.mask[kind] = <uint64_t*> malloc(W * sizeof(uint64_t))
@@ -171,12 +172,13 @@ cdef void find_classes(
         classes[(i >> 6) * K + sheets.table.y[rows[i]]] |= <uint64_t> 1 << (i & 63)
 
 
-cdef bint is_ascending(const int32_t* rows, Py_ssize_t n) noexcept nogil:
+cdef Py_ssize_t end_of_run(const int32_t* rows, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """The end of rows that ascend."""
     cdef Py_ssize_t i
-    for i in range(1, n):
+    for i in range(first + 1, n):
         if rows[i] <= rows[i - 1]:
-            return False
-    return True
+            return i
+    return n
 
 
 cdef int gather_rows(
@@ -184,18 +186,21 @@ cdef int gather_rows(
 ) noexcept nogil:
     """All slices of some rows of the table."""
     cdef const Slices* slices = sheets.slices
-    cdef uint64_t* mask
-    cdef Py_ssize_t i
-    if not is_ascending(rows, n):
-        mrforest_gather(slices.words, slices.n, rows, n, words_for(n), out)
-        return 0
-    mask = <uint64_t*> calloc(slices.n_words, sizeof(uint64_t))
+    cdef Py_ssize_t i, first = 0, end = end_of_run(rows, 0, n)
+    cdef uint64_t* mask = <uint64_t*> malloc(slices.n_words * sizeof(uint64_t))
     if mask is NULL:
         return OUT_OF_MEMORY
-    for i in range(n):
-        mask[rows[i] >> 6] |= <uint64_t> 1 << (rows[i] & 63)
-    mrforest_squeeze(
-        slices.words, slices.n, sheets.every, slices.n, mask, slices.n_words, words_for(n), out)
+    memset(out, 0, words_for(n) * slices.n * sizeof(uint64_t))
+    # Rows that ascend are a mask over the table. Few of them are taken one by one.
+    while end - first >= slices.n_words and first < n:
+        memset(mask, 0, slices.n_words * sizeof(uint64_t))
+        for i in range(first, end):
+            mask[rows[i] >> 6] |= <uint64_t> 1 << (rows[i] & 63)
+        mrforest_squeeze(
+            slices.words, slices.n, sheets.every, slices.n, mask, slices.n_words, first, out)
+        first = end
+        end = end_of_run(rows, first, n)
+    mrforest_gather(slices.words, slices.n, rows, first, n, out)
     free(mask)
     return 0
 
@@ -268,6 +273,17 @@ cdef Py_ssize_t find_kept(Sheets* sheets, const Sheet* sheet) noexcept nogil:
     return n
 
 
+cdef inline void squeeze(
+    Sheets* sheets, int kind, Py_ssize_t words, Py_ssize_t n_slices, const int32_t* kept,
+    Py_ssize_t n_kept, Py_ssize_t n_words, Py_ssize_t n_out, Py_ssize_t out
+) noexcept nogil:
+    """Write some slices of the points of the node to another place."""
+    memset(sheets.memory + out, 0, n_out * n_kept * sizeof(uint64_t))
+    mrforest_squeeze(
+        sheets.memory + words, n_slices, kept, n_kept, sheets.mask[kind], n_words, 0,
+        sheets.memory + out)
+
+
 cdef int make_sheet(Sheets* sheets) noexcept nogil:
     """A sheet of the node alone."""
     cdef int number = sheets.sheet, kind
@@ -291,17 +307,16 @@ cdef int make_sheet(Sheets* sheets) noexcept nogil:
             s += 1
     start[sheets.slices.n_features] = <int32_t> n_kept
     for kind in range(sheets.n_kinds):
-        mrforest_squeeze(
-            sheets.memory + old.words[kind], old.n_slices, sheets.kept, n_kept,
-            sheets.mask[kind], old.n_words[kind], sheet.n_words[kind],
-            sheets.memory + sheet.words[kind])
+        squeeze(
+            sheets, kind, old.words[kind], old.n_slices, sheets.kept, n_kept, old.n_words[kind],
+            sheet.n_words[kind], sheet.words[kind])
         if sheets.keeps_rows[kind]:
             mrforest_rows_of(
                 ints_at(sheets, old.rows[kind]), sheets.mask[kind], old.n_words[kind],
                 ints_at(sheets, sheet.rows[kind]))
-    mrforest_squeeze(
-        sheets.memory + old.classes, K, sheets.every, K, sheets.mask[STRUCTURE],
-        old.n_words[STRUCTURE], sheet.n_words[STRUCTURE], sheets.memory + sheet.classes)
+    squeeze(
+        sheets, STRUCTURE, old.classes, K, sheets.every, K, old.n_words[STRUCTURE],
+        sheet.n_words[STRUCTURE], sheet.classes)
     set_all(sheets)
     return 0
 

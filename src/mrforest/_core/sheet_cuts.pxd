@@ -7,6 +7,7 @@ from mrforest._core.sheet cimport Sheets
 from mrforest._core.types cimport Cut
 
 cdef int count_in_sheet(Sheets* sheets, int64_t* totals) noexcept nogil
+cdef void find_pure_sides(const Sheets* sheets, bint* is_pure) noexcept nogil
 cdef void count_all_slices(Sheets* sheets) noexcept nogil
 cdef void count_slices_of(
     Sheets* sheets, const int32_t* features, Py_ssize_t n_features) noexcept nogil

@@ -18,7 +18,17 @@ cdef extern from "slices.h" nogil:
     void mrforest_score_slices(
         const int32_t* counts, Py_ssize_t room, Py_ssize_t n, const double* totals,
         Py_ssize_t n_classes, double n_points, int32_t* n_left, double* scores)
-    Py_ssize_t mrforest_count_bits(const uint64_t* mask, Py_ssize_t n_words)
+    void mrforest_score_some(
+        const uint64_t* words, Py_ssize_t stride, const int32_t* slices, Py_ssize_t n,
+        const uint64_t* masks, Py_ssize_t n_words, const double* totals, Py_ssize_t n_classes,
+        double n_points, int32_t* n_left, double* scores)
+    Py_ssize_t mrforest_part_by_class(
+        const uint64_t* classes, Py_ssize_t n_classes, const uint64_t* mask, Py_ssize_t n_words,
+        int64_t* totals, double* present_totals, uint64_t* present)
+
+
+cdef enum:
+    FEW_WORDS = 8               # of a mask; a slice at a time is quicker then
 
 
 cdef struct Candidates:
@@ -32,20 +42,29 @@ cdef struct Candidates:
 cdef int count_in_sheet(Sheets* sheets, int64_t* totals) noexcept nogil:
     """Count the structure points of each class; return 0 if there is one class only."""
     cdef const Sheet* sheet = &sheets.items[sheets.sheet]
-    cdef const uint64_t* mask = sheets.mask[STRUCTURE]
-    cdef const uint64_t* of_class = sheets.memory + sheet.classes
-    cdef uint64_t* class_mask = sheets.class_mask
-    cdef Py_ssize_t w, k, W = sheet.n_words[STRUCTURE], K = sheets.table.n_columns
-    sheets.n_classes = 0
-    for k in range(K):
-        for w in range(W):
-            class_mask[w] = mask[w] & of_class[w * K + k]
-        totals[k] = mrforest_count_bits(class_mask, W)
-        if totals[k] > 0:
-            sheets.totals[sheets.n_classes] = <double> totals[k]
-            sheets.n_classes += 1
-            class_mask += W
+    sheets.n_classes = mrforest_part_by_class(
+        sheets.memory + sheet.classes, sheets.table.n_columns, sheets.mask[STRUCTURE],
+        sheet.n_words[STRUCTURE], totals, sheets.totals, sheets.class_mask)
     return sheets.n_classes > 1
+
+
+cdef void find_pure_sides(const Sheets* sheets, bint* is_pure) noexcept nogil:
+    """Whether all structure points of a side of a node that is parted are of one class."""
+    cdef const uint64_t* left = sheets.left[STRUCTURE]
+    cdef const uint64_t* mask = sheets.class_mask
+    cdef Py_ssize_t w, _k, W = sheets.items[sheets.sheet].n_words[STRUCTURE]
+    cdef int on_left = 0, on_right = 0
+    cdef uint64_t some_left, some_right
+    for _k in range(sheets.n_classes):
+        some_left = some_right = 0
+        for w in range(W):
+            some_left |= mask[w] & left[w]
+            some_right |= mask[w] & ~left[w]
+        on_left += some_left != 0
+        on_right += some_right != 0
+        mask += W
+    is_pure[0] = on_left == 1
+    is_pure[1] = on_right == 1
 
 
 cdef void count_all_slices(Sheets* sheets) noexcept nogil:
@@ -76,15 +95,21 @@ cdef void count_slices_of(
         for s in range(start[features[i]], start[features[i] + 1]):
             listed[n] = <int32_t> s
             n += 1
-    mrforest_count_left_of_some(
-        sheets.memory + sheet.words[STRUCTURE], sheet.n_slices, listed, n, sheets.class_mask,
-        sheets.n_classes, sheet.n_words[STRUCTURE], room, sheets.counts)
-    mrforest_score_slices(
-        sheets.counts, room, n, sheets.totals, sheets.n_classes,
-        <double> sheets.n_points[STRUCTURE], sheets.some_left, sheets.some_scores)
-    for i in range(n):
-        sheets.n_left[listed[i]] = sheets.some_left[i]
-        sheets.scores[listed[i]] = sheets.some_scores[i]
+    if sheet.n_words[STRUCTURE] <= FEW_WORDS:
+        mrforest_score_some(
+            sheets.memory + sheet.words[STRUCTURE], sheet.n_slices, listed, n,
+            sheets.class_mask, sheet.n_words[STRUCTURE], sheets.totals, sheets.n_classes,
+            <double> sheets.n_points[STRUCTURE], sheets.n_left, sheets.scores)
+    else:
+        mrforest_count_left_of_some(
+            sheets.memory + sheet.words[STRUCTURE], sheet.n_slices, listed, n,
+            sheets.class_mask, sheets.n_classes, sheet.n_words[STRUCTURE], room, sheets.counts)
+        mrforest_score_slices(
+            sheets.counts, room, n, sheets.totals, sheets.n_classes,
+            <double> sheets.n_points[STRUCTURE], sheets.some_left, sheets.some_scores)
+        for i in range(n):
+            sheets.n_left[listed[i]] = sheets.some_left[i]
+            sheets.scores[listed[i]] = sheets.some_scores[i]
     if sheets.counts_estimation:
         mrforest_count_left_of_some(
             sheets.memory + sheet.words[ESTIMATION], sheet.n_slices, listed, n,

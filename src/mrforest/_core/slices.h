@@ -93,6 +93,30 @@ MRFOREST_WIDE static void mrforest_score_slices(const int32_t *counts, ptrdiff_t
     }
 }
 
+/* Points on the left of slices that are listed, and their scores, each at the place of its slice: the same where
+ * there are few words. */
+MRFOREST_WIDE static void mrforest_score_some(const uint64_t *words, ptrdiff_t stride, const int32_t *slices,
+                                              ptrdiff_t n, const uint64_t *masks, ptrdiff_t n_words,
+                                              const double *totals, ptrdiff_t n_classes, double n_points,
+                                              int32_t *n_left, double *scores) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint64_t *word = words + slices[i], *mask = masks;
+        int64_t left = 0, of_left = 0, of_right = 0, right;
+        for (ptrdiff_t k = 0; k < n_classes; k++, mask += n_words) {
+            int64_t l = 0, r;
+            for (ptrdiff_t w = 0; w < n_words; w++) l += __builtin_popcountll(word[w * stride] & mask[w]);
+            r = (int64_t)totals[k] - l;
+            left += l;
+            of_left += l * l;
+            of_right += r * r;
+        }
+        right = (int64_t)n_points - left;
+        n_left[slices[i]] = (int32_t)left;
+        scores[slices[i]] =
+            left > 0 && right > 0 ? (double)of_left / (double)left + (double)of_right / (double)right : -INFINITY;
+    }
+}
+
 /* Bits of some point of the mask that lies left of a slice, and of some that lies right of it. */
 MRFOREST_WIDE static void mrforest_find_sides(const uint64_t *words, ptrdiff_t n_slices, const uint64_t *mask,
                                               ptrdiff_t n_words, uint64_t *left, uint64_t *right) {
@@ -108,8 +132,8 @@ MRFOREST_WIDE static void mrforest_find_sides(const uint64_t *words, ptrdiff_t n
     }
 }
 
-/* Keep the points of a mask alone, in their order, and of the slices those that are listed: `out` has as
- * many words of each as these points need, and begins with zeros.
+/* Keep the points of a mask alone, in their order, and of the slices those that are listed: from bit `first`
+ * of `out` on, which has zeros there and behind.
  *
  * A word's bits are squeezed together by one instruction where that is fast, else in six steps: those of
  * moves[i] go down by 2^i (Warren, Hacker's Delight, 7-4). */
@@ -129,7 +153,8 @@ static inline void mrforest_plan_moves(uint64_t mask, uint64_t *moves) {
 }
 
 #define MRFOREST_SQUEEZE(PLAN, SQUEEZED)                                                           \
-    int at = 0; /* the next bit of out's present word */                                           \
+    out += (first >> 6) * n_kept;                                                                  \
+    int at = (int)(first & 63); /* the next bit of out's present word */                           \
     for (ptrdiff_t w = 0; w < n_words; w++, words += n_slices) {                                   \
         uint64_t m = mask[w];                                                                      \
         int n = __builtin_popcountll(m);                                                           \
@@ -157,7 +182,8 @@ static inline uint64_t mrforest_squeezed(uint64_t x, const uint64_t *moves) {
 }
 
 static void mrforest_squeeze_in_steps(const uint64_t *words, ptrdiff_t n_slices, const int32_t *kept,
-                                      ptrdiff_t n_kept, const uint64_t *mask, ptrdiff_t n_words, uint64_t *out) {
+                                      ptrdiff_t n_kept, const uint64_t *mask, ptrdiff_t n_words, ptrdiff_t first,
+                                      uint64_t *out) {
     uint64_t moves[6];
 #define MRFOREST_IN_STEPS(x) mrforest_squeezed((x)&m, moves)
     MRFOREST_SQUEEZE(mrforest_plan_moves(m, moves), MRFOREST_IN_STEPS)
@@ -168,7 +194,7 @@ static void mrforest_squeeze_in_steps(const uint64_t *words, ptrdiff_t n_slices,
 #include <immintrin.h>
 __attribute__((target("bmi2,popcnt"))) static void mrforest_squeeze_at_once(
     const uint64_t *words, ptrdiff_t n_slices, const int32_t *kept, ptrdiff_t n_kept, const uint64_t *mask,
-    ptrdiff_t n_words, uint64_t *out) {
+    ptrdiff_t n_words, ptrdiff_t first, uint64_t *out) {
 #define MRFOREST_AT_ONCE(x) _pext_u64(x, m)
     MRFOREST_SQUEEZE((void)0, MRFOREST_AT_ONCE)
 #undef MRFOREST_AT_ONCE
@@ -190,19 +216,18 @@ static inline int mrforest_is_squeezing_fast(void) { return 0; }
 #undef MRFOREST_SQUEEZE
 
 static void mrforest_squeeze(const uint64_t *words, ptrdiff_t n_slices, const int32_t *kept, ptrdiff_t n_kept,
-                             const uint64_t *mask, ptrdiff_t n_words, ptrdiff_t n_out, uint64_t *out) {
-    memset(out, 0, (size_t)(n_out * n_kept) * sizeof(uint64_t));
+                             const uint64_t *mask, ptrdiff_t n_words, ptrdiff_t first, uint64_t *out) {
     if (mrforest_is_squeezing_fast())
-        mrforest_squeeze_at_once(words, n_slices, kept, n_kept, mask, n_words, out);
+        mrforest_squeeze_at_once(words, n_slices, kept, n_kept, mask, n_words, first, out);
     else
-        mrforest_squeeze_in_steps(words, n_slices, kept, n_kept, mask, n_words, out);
+        mrforest_squeeze_in_steps(words, n_slices, kept, n_kept, mask, n_words, first, out);
 }
 
-/* The same for points in any order, and each as often as it is listed; all slices are kept. */
+/* The same for points number first to n of a list, in any order and each as often as it is there; all slices
+ * are kept. */
 MRFOREST_WIDE static void mrforest_gather(const uint64_t *words, ptrdiff_t n_slices, const int32_t *points,
-                                          ptrdiff_t n, ptrdiff_t n_out, uint64_t *out) {
-    memset(out, 0, (size_t)(n_out * n_slices) * sizeof(uint64_t));
-    for (ptrdiff_t i = 0; i < n; i++) {
+                                          ptrdiff_t first, ptrdiff_t n, uint64_t *out) {
+    for (ptrdiff_t i = first; i < n; i++) {
         const uint64_t *from = words + (points[i] >> 6) * n_slices;
         uint64_t *to = out + (i >> 6) * n_slices;
         int bit = points[i] & 63, at = (int)(i & 63);
@@ -210,10 +235,30 @@ MRFOREST_WIDE static void mrforest_gather(const uint64_t *words, ptrdiff_t n_sli
     }
 }
 
-static inline ptrdiff_t mrforest_count_bits(const uint64_t *mask, ptrdiff_t n_words) {
+MRFOREST_WIDE static ptrdiff_t mrforest_count_bits(const uint64_t *mask, ptrdiff_t n_words) {
     ptrdiff_t n = 0;
     for (ptrdiff_t w = 0; w < n_words; w++) n += __builtin_popcountll(mask[w]);
     return n;
+}
+
+/* How many points of a mask each class has, and, one after the other, of those that have some: again how many,
+ * and a mask of them. Return how many such classes there are. Classes are slices, those of their points. */
+MRFOREST_WIDE static ptrdiff_t mrforest_part_by_class(const uint64_t *classes, ptrdiff_t n_classes,
+                                                      const uint64_t *mask, ptrdiff_t n_words, int64_t *totals,
+                                                      double *present_totals, uint64_t *present) {
+    ptrdiff_t n_present = 0;
+    for (ptrdiff_t k = 0; k < n_classes; k++) {
+        int64_t n = 0;
+        for (ptrdiff_t w = 0; w < n_words; w++) {
+            present[w] = mask[w] & classes[w * n_classes + k];
+            n += __builtin_popcountll(present[w]);
+        }
+        totals[k] = n;
+        if (n == 0) continue;
+        present_totals[n_present++] = (double)n;
+        present += n_words;
+    }
+    return n_present;
 }
 
 /* Those of the rows whose bits are set; return how many. */
