@@ -305,7 +305,6 @@ cdef class Growth:
             return OUT_OF_MEMORY
         root.number = 0
         root.depth = 0
-        root.is_pure = False
         root.first_structure = 0
         root.n_structure = self.structure.shape[0]
         root.histogram = NO_HISTOGRAM
