@@ -411,6 +411,22 @@ def value_decrease(
     n_features: int,
 ) -> NDArray[np.float64]: ...
 
+# ---- trees in less room ----------------------------------------------------------
+
+def pack_nodes(
+    nodes: NDArray[np.void],
+    tree_start: NDArray[np.int64],
+    cuts: NDArray[np.float64],
+    cuts_start: NDArray[np.int64],
+) -> tuple[NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32]] | None: ...
+def unpack_nodes(
+    is_inner: NDArray[np.uint8],
+    feature: NDArray[np.uint32],
+    threshold: NDArray[np.float64],
+    tree_start: NDArray[np.int64],
+) -> NDArray[np.void]: ...
+def shortest(array: NDArray[Any]) -> NDArray[Any]: ...
+
 # ---- randomness that nobody can foresee ------------------------------------------
 
 class ChaCha20:

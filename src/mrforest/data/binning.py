@@ -43,6 +43,33 @@ class Binning:
     n_bins: NDArray[np.int32]
     is_categorical: NDArray[np.bool_]
 
+    def thresholds(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """All that a node may ask for, by feature, ascending; and where each begins.
+
+        Cuts or categories, and infinity: every value goes left, missing ones right.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> binning = Binning(
+        ...     cuts=np.array([1.5, 2.5]),
+        ...     cuts_start=np.array([0, 2, 2]),
+        ...     n_bins=np.array([3, 2], dtype=np.int32),
+        ...     is_categorical=np.array([False, True]),
+        ... )
+        >>> thresholds, start = binning.thresholds()
+        >>> thresholds.tolist(), start.tolist()
+        ([1.5, 2.5, inf, 0.0, 1.0, inf], [0, 3, 6])
+        """
+        lengths = self.n_bins + self.is_categorical
+        start = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        thresholds = np.arange(start[-1]) - np.repeat(start[:-1], lengths) + 0.0
+        thresholds[start[1:] - 1] = np.inf
+        is_cut = np.repeat(~self.is_categorical, lengths)
+        is_cut[start[1:] - 1] = False
+        thresholds[is_cut] = self.cuts
+        return thresholds, start
+
     def encode(
         self, X: NDArray[np.float64], n_threads: int = 1
     ) -> NDArray[np.uint8] | NDArray[np.uint16]:

@@ -80,6 +80,8 @@ class TrainingSet:
         sample weights such that their mean is about 1.
     scale : Scale or None
         Of the targets of a regression.
+    lists : pair of ndarray, or None
+        Thresholds that nodes can have, see `Binning.thresholds`; None: any.
     """
 
     table: _core.TrainingTable
@@ -89,6 +91,7 @@ class TrainingSet:
     points: NDArray[np.int32]
     mass_unit: float
     scale: Scale | None
+    lists: tuple[NDArray[np.float64], NDArray[np.int64]] | None
 
     @property
     def is_coded(self) -> bool:
@@ -161,6 +164,7 @@ def prepare(
 
     y, moment, scale = read_target(target, rows, repetitions, mass)
     columns: dict[str, Any]
+    lists = None
     if max_bins is None:
         # -0 is 0 and NaN is NaN, whatever their bits.
         X = np.where(np.isnan(X), np.nan, X) + 0.0
@@ -175,6 +179,7 @@ def prepare(
         order = rows_in_order(codes, y, mass, n_threads, keep_order=keep_order)
         _core.put_in_order(codes, order)
         values = np.empty((0, X.shape[1]))
+        lists = binning.thresholds()
         columns = {
             "codes": codes,
             "n_bins": binning.n_bins,
@@ -204,6 +209,7 @@ def prepare(
         points,
         mass_unit,
         scale,
+        lists,
     )
 
 
