@@ -155,7 +155,8 @@ def encode(
 def fingerprints(
     cells: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint64],
     y: NDArray[np.int32],
-) -> NDArray[np.uint64]: ...
+    out: NDArray[np.uint64],
+) -> None: ...
 def slice_codes(
     codes: NDArray[np.uint8] | NDArray[np.uint16],
     start: NDArray[np.int32],
@@ -163,7 +164,7 @@ def slice_codes(
     words: NDArray[np.uint64],
 ) -> None: ...
 def put_in_order(
-    codes: NDArray[np.uint8] | NDArray[np.uint16], order: NDArray[np.int64]
+    codes: NDArray[np.uint8] | NDArray[np.uint16], order: NDArray[np.int32]
 ) -> None: ...
 
 # ---- points ----------------------------------------------------------------------

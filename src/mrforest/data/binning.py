@@ -19,6 +19,7 @@ from mrforest._threads import in_parts, in_threads
 
 MAX_EXACT_BINS = 65_535
 MAX_NARROW_BINS = 255
+COLUMNS_TOGETHER = 128  # of which few values are found: a few cache lines of a row
 MOST_FEW_VALUES = 255  # of a column that need not be sorted
 
 
@@ -149,10 +150,16 @@ def few_values(
     X: NDArray[np.float64], columns: slice
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Return values of columns that have few, how many there are, and are listed."""
-    values, n_values = _core.distinct_values(X, columns.start, columns.stop)
+    listed, counts = [], []
+    for first in range(columns.start, columns.stop, COLUMNS_TOGETHER):
+        end = min(first + COLUMNS_TOGETHER, columns.stop)
+        values, n_values = _core.distinct_values(X, first, end)
+        n_listed = np.where(n_values > MOST_FEW_VALUES, 0, n_values)
+        listed.append(values[np.arange(MOST_FEW_VALUES) < n_listed[:, np.newaxis]])
+        counts.append(n_values)
+    n_values = np.concatenate(counts)
     n_listed = np.where(n_values > MOST_FEW_VALUES, 0, n_values)
-    is_listed = np.arange(MOST_FEW_VALUES) < n_listed[:, np.newaxis]
-    return values[is_listed], n_values, n_listed
+    return np.concatenate(listed), n_values, n_listed
 
 
 def cuts_of_column(

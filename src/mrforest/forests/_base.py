@@ -197,6 +197,8 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             self._check_same_target(attributes)
             self._check_same_problem(schema)
         training = self._prepare(X, target, schema, weights)
+        digest = self._digest(X, target)
+        del target, weights  # the training set has them in its own order
         seed = self._seed if more else seed_from(self.random_state)
         first = len(self._forest) if more else 0
         trees = Gathered(self.n_estimators - first)
@@ -207,12 +209,12 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         if len(trees):
             flat = self._flat(trees.arrays(), training)
             self._forest = flat.join([self._forest, flat]) if more else flat
-            self._remember(first, training.origin, self._digest(X, target))
+            self._remember(first, training.origin, digest)
         self._seed = seed
         self._schema = schema
         for name, value in attributes.items():
             setattr(self, name, value)
-        self._finish(X, y, target)
+        self._finish(X, y, digest)
         return self
 
     def _digest(
@@ -222,7 +224,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         return None
 
     def _finish(
-        self, X: NDArray[np.float64], y: NDArray[Any], target: Classes | Numbers
+        self, X: NDArray[np.float64], y: NDArray[Any], digest: bytes | None
     ) -> None:
         """Do what remains when the trees are there."""
 
@@ -331,7 +333,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
 
 def trees_at_once(training: TrainingSet, n_trees: int, n_jobs: int) -> int:
     """Trees of one task: some, where a tree takes no longer than handing out a task."""
-    if len(training.points) * training.n_features > SMALL_TABLE:
+    if training.n_points * training.n_features > SMALL_TABLE:
         return 1
     return min(max(n_trees // (8 * n_jobs), 1), 4)
 
@@ -353,7 +355,7 @@ def grow_one(
 ) -> dict[str, NDArray[Any]]:
     """One tree, from its number; packed if its thresholds come from lists."""
     key = tree_key(seed, number)
-    structure, estimation = sampler(key, len(training.points))
+    structure, estimation = sampler(key, training.n_points)
     tree = grower(
         training.table,
         training.rows_of(structure),
