@@ -51,7 +51,8 @@ cdef class CutGrowth(Growth):
         self.pool.set_table(self.table, limits.has_floor and not self.counts_points)
         self.splitter = Splitter(
             table, rule, self.pool, self.most_structure, self.most_estimation,
-            limits.min_leaf if limits.has_floor else 0, self.counts_points)
+            limits.min_leaf if limits.has_floor else 0, self.counts_points,
+            self.python is not None)
         self.splitter.set_table(self.table)
         self.prepare()
 
@@ -437,5 +438,6 @@ def grow_tree(
     cdef CutGrowth growth = growth_of(table, structure, estimation, key, limits, rule, idle)
     tree = growth.run()
     if idle is not None:
+        growth.forget_points()
         idle.append(growth)
     return tree

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -13,7 +13,7 @@ SPLIT_PURPOSE = <int> Purpose.SPLIT
 
 cdef enum:
     # Words are told apart by their highest bits first.
-    HIGH_BITS = 11
+    HIGH_BITS = 8
     N_HIGH = 1 << HIGH_BITS
     # Words that are drawn before any of them is used: then the processor draws several at a time
     BLOCKS_AT_ONCE = 16
@@ -74,20 +74,22 @@ cdef inline uint64_t word_of(Stream* stream, Py_ssize_t i) noexcept nogil:
     return block[i & 3]
 
 
-cdef void draw_halves(
+cdef void draw_high_bits(
     Stream* stream, Py_ssize_t n,
-    uint32_t* half,             # OUT  the high halves of n words
-    int32_t* counts,            # OUT  how many have the same highest bits
+    uint8_t* high,              # OUT  the highest bits of n words
+    int32_t* counts,            # OUT  how many have the same
 ) noexcept nogil:
     cdef uint64_t word[WORDS_AT_ONCE]
+    cdef Stream own = stream[0]
     cdef Py_ssize_t part, i
     memset(counts, 0, N_HIGH * sizeof(int32_t))
     for part in range((n + WORDS_AT_ONCE - 1) // WORDS_AT_ONCE):
         for i in range(BLOCKS_AT_ONCE):
-            write_block(stream, part * BLOCKS_AT_ONCE + i, word + 4 * i)
+            write_block(&own, part * BLOCKS_AT_ONCE + i, word + 4 * i)
         for i in range(min(n - part * WORDS_AT_ONCE, WORDS_AT_ONCE)):
-            half[part * WORDS_AT_ONCE + i] = <uint32_t> (word[i] >> 32)
-            counts[word[i] >> (64 - HIGH_BITS)] += 1
+            high[part * WORDS_AT_ONCE + i] = <uint8_t> (word[i] >> (64 - HIGH_BITS))
+    for i in range(n):
+        counts[high[i]] += 1
 
 
 cdef Py_ssize_t highest_taken(
@@ -96,17 +98,17 @@ cdef Py_ssize_t highest_taken(
     Py_ssize_t* before,         # OUT  how many have lower ones
 ) noexcept nogil:
     """The highest bits of the largest of the n_taken smallest words."""
-    cdef Py_ssize_t high = 0
+    cdef Py_ssize_t bits = 0
     before[0] = 0
-    while before[0] + counts[high] < n_taken:
-        before[0] += counts[high]
-        high += 1
-    return high
+    while before[0] + counts[bits] < n_taken:
+        before[0] += counts[bits]
+        bits += 1
+    return bits
 
 
 cdef uint64_t largest_taken(
-    Stream* stream, const uint32_t* half, Py_ssize_t n,
-    Py_ssize_t high,            # its highest bits
+    Stream* stream, const uint8_t* high, Py_ssize_t n,
+    Py_ssize_t bits,            # its highest
     uint64_t* work,             # as many words as have the same
     Py_ssize_t* n_ties,         # IN   of these, how many are taken
                                 # OUT  how many of those equal to it are taken
@@ -118,7 +120,7 @@ cdef uint64_t largest_taken(
     cdef Py_ssize_t i, n_work = 0
     cdef uint64_t last
     for i in range(n):
-        if <Py_ssize_t> (half[i] >> (32 - HIGH_BITS)) == high:
+        if high[i] == bits:
             work[n_work] = word_of(stream, i)
             n_work += 1
     last = select(work, n_work, n_ties[0] - 1)
@@ -154,24 +156,24 @@ def partition_points(key, Py_ssize_t n, Py_ssize_t n_structure):
     estimation = np.empty(n - n_structure + 1, dtype=np.int32)
     cdef int32_t[::1] s = structure, e = estimation
     cdef int32_t counts[N_HIGH]
-    # Of a word, the high half nearly always tells; the rest is drawn again where it does not.
-    cdef uint32_t* half = <uint32_t*> malloc((n + 1) * sizeof(uint32_t))
+    # The highest bits of a word nearly always tell; it is drawn again where they do not.
+    cdef uint8_t* high = <uint8_t*> malloc(n + 1)
     cdef uint64_t* work = NULL
-    cdef Py_ssize_t i, n_s = 0, before = 0, n_ties = 0, high
+    cdef Py_ssize_t i, n_s = 0, before = 0, n_ties = 0, bits
     cdef uint64_t word, last = 0
     cdef bint is_structure
     with nogil:
-        if half is not NULL:
-            draw_halves(&stream, n, half, counts)
-            high = highest_taken(counts, n_structure, &before) if n_structure > 0 else 0
-            work = <uint64_t*> malloc((counts[high] + 1) * sizeof(uint64_t))
-        if half is not NULL and work is not NULL:
+        if high is not NULL:
+            draw_high_bits(&stream, n, high, counts)
+            bits = highest_taken(counts, n_structure, &before) if n_structure > 0 else 0
+            work = <uint64_t*> malloc((counts[bits] + 1) * sizeof(uint64_t))
+        if high is not NULL and work is not NULL:
             if n_structure > 0:
                 n_ties = n_structure - before
-                last = largest_taken(&stream, half, n, high, work, &n_ties)
+                last = largest_taken(&stream, high, n, bits, work, &n_ties)
             for i in range(n):
-                is_structure = half[i] < last >> 32
-                if half[i] == last >> 32:
+                is_structure = high[i] < bits
+                if high[i] == bits:
                     word = word_of(&stream, i)
                     is_structure = word < last
                     # Equal words (one tree in 10^7 at a million points): the lower number first.
@@ -181,8 +183,8 @@ def partition_points(key, Py_ssize_t n, Py_ssize_t n_structure):
                 s[n_s] = <int32_t> i
                 e[i - n_s] = <int32_t> i
                 n_s += is_structure
-    is_drawn = half is not NULL and work is not NULL
-    free(half)
+    is_drawn = high is not NULL and work is not NULL
+    free(high)
     free(work)
     if not is_drawn:
         raise MemoryError("no memory to draw points")
