@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from mrforest import MultinomialForestClassifier, _core
 from mrforest.forests._gather import Gathered
-from mrforest.forests._packed import DTYPES, pack, unpack
+from mrforest.forests._packed import DTYPES, lists_of, pack, unpack
 from tests.forests.every import every, forest_of, target_of
 
 
@@ -162,6 +162,10 @@ def test_a_fitted_forest_is_packed_until_somebody_asks(table):
     packed = vars(forest._forest)["_packed"]
     forest.predict(table[0][:1])
     assert "nodes" in vars(forest._forest)
+    # It keeps no threshold that no node has.
+    cuts, cuts_start = lists_of(forest._forest.nodes)
+    assert_same(packed["cuts"], cuts)
+    assert_same(packed["cuts_start"], cuts_start)
     n_packed = sum(packed[part].nbytes for part in packed)
     names = forest._forest.names()
     n_plain = sum(getattr(forest._forest, name).nbytes for name in names)

@@ -25,7 +25,7 @@ from mrforest._threads import in_threads
 from mrforest.forests._coded import coded_nodes
 from mrforest.forests._gather import Gathered, sizes_of
 from mrforest.forests._nodes import EQUALITY
-from mrforest.forests._packed import Lists, pack, unpack
+from mrforest.forests._packed import Lists, pack, unpack, with_lists
 from mrforest.forests._votes import VoteTrees
 
 Made = TypeVar("Made")
@@ -84,12 +84,8 @@ class FlatForest:
         """Return a forest of trees laid end to end, packed with these lists if any."""
         if lists is None:
             return cls(**arrays)
-        cuts, cuts_start = lists
-        packed = arrays | {"cuts": cuts, "cuts_start": cuts_start}
-        if len(cuts) > len(arrays["feature"]):  # more room than it saves
-            return cls(**unpack(packed))
         forest = cls.__new__(cls)
-        forest.__setstate__(packed)
+        forest.__setstate__(with_lists(arrays, lists))
         return forest
 
     @classmethod

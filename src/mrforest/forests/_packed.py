@@ -24,6 +24,9 @@ from mrforest.forests._nodes import FEATURE_MASK
 # Thresholds of all features, and where those of each feature begin
 Lists = tuple[NDArray[np.float64], NDArray[np.int64]]
 
+# Nodes whose thresholds are looked up at once: NumPy's indices are long
+LOOKED_UP = 1 << 16
+
 # What arrays are when they are not packed
 DTYPES = {
     "leaf_points": np.uint32,
@@ -119,6 +122,33 @@ def unpack_nodes(packed: dict[str, NDArray[Any]]) -> NDArray[np.void]:
         threshold = packed.pop("cuts")[place]
     is_inner, tree_start = packed.pop("is_inner"), packed["tree_start"]
     return _core.unpack_nodes(is_inner, feature, threshold, tree_start)
+
+
+def with_lists(arrays: dict[str, Any], lists: Lists) -> dict[str, Any]:
+    """Add the lists that trees were packed with, without thresholds that none has.
+
+    Places in the lists change with them, in the given array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> trees = {"feature": np.array([4, 4, 5]), "cut": np.array([2, 0, 2])}
+    >>> lists = np.array([0.5, 1.5, 2.5, 3.5]), np.array([0, 1, 4])
+    >>> packed = with_lists(trees, lists)
+    >>> packed["cut"].tolist(), packed["cuts"].tolist(), packed["cuts_start"].tolist()
+    ([1, 0, 1], [1.5, 3.5], [0, 0, 2])
+    """
+    feature, cut = arrays["feature"], arrays["cut"]
+    cuts, start = lists
+    parts = [slice(i, i + LOOKED_UP) for i in range(0, len(cut), LOOKED_UP)]
+    is_used = np.zeros(len(cuts), dtype=bool)
+    for part in parts:
+        is_used[start[feature[part] >> 2] + cut[part]] = True
+    n_before = np.concatenate([[0], np.cumsum(is_used)])  # that are used
+    for part in parts:
+        first = start[feature[part] >> 2]
+        cut[part] = n_before[first + cut[part]] - n_before[first]
+    return arrays | {"cuts": cuts[is_used], "cuts_start": n_before[start]}
 
 
 def lists_of(nodes: NDArray[np.void]) -> Lists:
