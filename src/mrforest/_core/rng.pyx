@@ -109,7 +109,8 @@ cdef Py_ssize_t highest_taken(
 cdef uint64_t largest_taken(
     Stream* stream, const uint8_t* high, Py_ssize_t n,
     Py_ssize_t bits,            # its highest
-    uint64_t* work,             # as many words as have the same
+    uint64_t* found,            # OUT  the words that have the same, in their order
+    uint64_t* work,             # as many
     Py_ssize_t* n_ties,         # IN   of these, how many are taken
                                 # OUT  how many of those equal to it are taken
 ) noexcept nogil:
@@ -121,7 +122,7 @@ cdef uint64_t largest_taken(
     cdef uint64_t last
     for i in range(n):
         if high[i] == bits:
-            work[n_work] = word_of(stream, i)
+            found[n_work] = work[n_work] = word_of(stream, i)
             n_work += 1
     last = select(work, n_work, n_ties[0] - 1)
     for i in range(n_work):
@@ -158,34 +159,35 @@ def partition_points(key, Py_ssize_t n, Py_ssize_t n_structure):
     cdef int32_t counts[N_HIGH]
     # The highest bits of a word nearly always tell; it is drawn again where they do not.
     cdef uint8_t* high = <uint8_t*> malloc(n + 1)
-    cdef uint64_t* work = NULL
-    cdef Py_ssize_t i, n_s = 0, before = 0, n_ties = 0, bits
-    cdef uint64_t word, last = 0
+    cdef uint64_t* found = NULL
+    cdef Py_ssize_t i, n_s = 0, n_seen = 0, before = 0, n_ties = 0, bits
+    cdef uint64_t last = 0
     cdef bint is_structure
     with nogil:
         if high is not NULL:
             draw_high_bits(&stream, n, high, counts)
             bits = highest_taken(counts, n_structure, &before) if n_structure > 0 else 0
-            work = <uint64_t*> malloc((counts[bits] + 1) * sizeof(uint64_t))
-        if high is not NULL and work is not NULL:
+            found = <uint64_t*> malloc((2 * counts[bits] + 1) * sizeof(uint64_t))
+        if high is not NULL and found is not NULL:
             if n_structure > 0:
                 n_ties = n_structure - before
-                last = largest_taken(&stream, high, n, bits, work, &n_ties)
+                last = largest_taken(
+                    &stream, high, n, bits, found, found + counts[bits], &n_ties)
             for i in range(n):
                 is_structure = high[i] < bits
-                if high[i] == bits:
-                    word = word_of(&stream, i)
-                    is_structure = word < last
+                if high[i] == bits and n_structure > 0:
+                    is_structure = found[n_seen] < last
                     # Equal words (one tree in 10^7 at a million points): the lower number first.
-                    if word == last and n_ties > 0:
+                    if found[n_seen] == last and n_ties > 0:
                         n_ties -= 1
                         is_structure = True
+                    n_seen += 1
                 s[n_s] = <int32_t> i
                 e[i - n_s] = <int32_t> i
                 n_s += is_structure
-    is_drawn = high is not NULL and work is not NULL
+    is_drawn = high is not NULL and found is not NULL
     free(high)
-    free(work)
+    free(found)
     if not is_drawn:
         raise MemoryError("no memory to draw points")
     return structure[:n_structure], estimation[:n - n_structure]

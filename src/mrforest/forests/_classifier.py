@@ -45,7 +45,8 @@ class BaseForestClassifier(FittedClassifier, BaseForest):
 
     @staticmethod
     def _fill(tree: dict[str, NDArray[Any]], training: TrainingSet) -> None:
-        tree["mass"] *= np.float32(training.mass_unit)  # a power of two: exact
+        if training.mass_unit != 1:
+            tree["mass"] *= np.float32(training.mass_unit)  # a power of two: exact
 
     # ---- look inside ----------------------------------------------------------------
 

@@ -51,7 +51,9 @@ class Gathered:
             end = self._lengths.get(name, 0)
             if name in STARTS and end > 0:
                 part = part[1:] + self._rooms[name][end - 1]
-            room = self._room(name, part, end + len(part))
+            room = self._rooms.get(name)
+            if room is None or len(room) < end + len(part) or room.dtype != part.dtype:
+                room = self._room(name, part, end + len(part))
             plain(room)[end : end + len(part)] = plain(part)
             self._lengths[name] = end + len(part)
 
