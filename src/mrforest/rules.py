@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mrforest import _core
-from mrforest.data.training import Classes, Numbers, TrainingSet
+from mrforest.data.training import TrainingSet
 from mrforest.forests._base import BaseForest, Grower
 from mrforest.forests._classifier import BaseForestClassifier
 from mrforest.forests._docs import describe
@@ -240,7 +240,7 @@ class RuleForest(HonestForestMixin, BaseForest):
         return Bootstrap() if self.sampling == "bootstrap" else AllPoints()
 
     def _finish(
-        self, X: NDArray[np.float64], y: NDArray[Any], target: Classes | Numbers
+        self, X: NDArray[np.float64], y: NDArray[Any], digest: bytes | None
     ) -> None:
         points = y[self._batches[-1].origin]
         if self.n_leaves_.max() == 1 and (points != points[0]).any():

@@ -30,14 +30,16 @@ def test_fingerprints(dtype, data):
     cells = data.draw(arrays(dtype, shape))
     y = np.arange(len(cells), dtype=np.int32) % 3
     expected = [fingerprint(row, int(k)) for row, k in zip(cells, y, strict=True)]
-    assert _core.fingerprints(cells, y).tolist() == expected
+    found = np.empty(len(cells), dtype=np.uint64)
+    _core.fingerprints(cells, y, found)
+    assert found.tolist() == expected
 
 
 @given(seed=SEEDS, n_rows=st.integers(1, 50), dtype=st.sampled_from("BH"))
 def test_rows_are_put_in_order(seed, n_rows, dtype):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 256, size=(n_rows, 3)).astype(dtype)
-    order = rng.permutation(n_rows)
+    order = rng.permutation(n_rows).astype(np.int32)
     expected = codes[order]
     _core.put_in_order(codes, order)
     np.testing.assert_array_equal(codes, expected)

@@ -3,6 +3,7 @@
 
 from mrforest._core.cells import Box, grow_centered, grow_purely_random
 from mrforest._core.chacha import ChaCha20
+from mrforest._core.compact import pack_nodes, shortest, unpack_nodes
 from mrforest._core.comparison import (
     Comparer,
     MatrixComparer,
@@ -102,11 +103,14 @@ __all__ = [
     "grow_purely_random",
     "grow_tree",
     "indices",
+    "pack_nodes",
     "partition_points",
     "places",
     "put_in_order",
+    "shortest",
     "slice_codes",
     "texture",
+    "unpack_nodes",
     "value_decrease",
     "words",
 ]

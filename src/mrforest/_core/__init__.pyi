@@ -155,7 +155,8 @@ def encode(
 def fingerprints(
     cells: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint64],
     y: NDArray[np.int32],
-) -> NDArray[np.uint64]: ...
+    out: NDArray[np.uint64],
+) -> None: ...
 def slice_codes(
     codes: NDArray[np.uint8] | NDArray[np.uint16],
     start: NDArray[np.int32],
@@ -163,7 +164,7 @@ def slice_codes(
     words: NDArray[np.uint64],
 ) -> None: ...
 def put_in_order(
-    codes: NDArray[np.uint8] | NDArray[np.uint16], order: NDArray[np.int64]
+    codes: NDArray[np.uint8] | NDArray[np.uint16], order: NDArray[np.int32]
 ) -> None: ...
 
 # ---- points ----------------------------------------------------------------------
@@ -413,6 +414,22 @@ def value_decrease(
     leaf_variance: NDArray[np.float64],
     n_features: int,
 ) -> NDArray[np.float64]: ...
+
+# ---- trees in less room ----------------------------------------------------------
+
+def pack_nodes(
+    nodes: NDArray[np.void],
+    tree_start: NDArray[np.int64],
+    cuts: NDArray[np.float64],
+    cuts_start: NDArray[np.int64],
+) -> tuple[NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32]] | None: ...
+def unpack_nodes(
+    is_inner: NDArray[np.uint8],
+    feature: NDArray[np.uint32],
+    threshold: NDArray[np.float64],
+    tree_start: NDArray[np.int64],
+) -> NDArray[np.void]: ...
+def shortest(array: NDArray[Any]) -> NDArray[Any]: ...
 
 # ---- randomness that nobody can foresee ------------------------------------------
 

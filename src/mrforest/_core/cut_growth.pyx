@@ -22,7 +22,8 @@ cdef class CutGrowth(Growth):
         self.pool.set_table(self.table, limits.has_floor and not self.counts_points)
         self.splitter = Splitter(
             table, rule, self.pool, self.most_structure, self.most_estimation,
-            limits.min_leaf if limits.has_floor else 0, self.counts_points)
+            limits.min_leaf if limits.has_floor else 0, self.counts_points,
+            self.python is not None)
         self.splitter.set_table(self.table)
         self.prepare()
 

@@ -101,14 +101,13 @@ cdef inline uint64_t next_hash(uint64_t h, cell_t cell) noexcept nogil:
 def fingerprints(
     const cell_t[:, ::1] cells,   # IN  rows x features
     const int32_t[::1] y,         # IN  class of each row, or rank of its target
+    uint64_t[::1] out,            # OUT
 ):
     """A 64-bit hash of each row and its class; it does not depend on the row's place."""
     cdef Py_ssize_t n_rows = cells.shape[0], n_features = cells.shape[1], i, j
     cdef Py_ssize_t group, n_groups = n_rows // HASHED_TOGETHER
     cdef uint64_t h[HASHED_TOGETHER]
     cdef int lane
-    out = np.empty(n_rows, dtype=np.uint64)
-    cdef uint64_t[::1] view = out
     with nogil:
         for group in range(n_groups):
             i = group * HASHED_TOGETHER
@@ -119,18 +118,17 @@ def fingerprints(
                 for lane in range(HASHED_TOGETHER):
                     h[lane] = next_hash(h[lane], cells[i + lane, j])
             for lane in range(HASHED_TOGETHER):
-                view[i + lane] = mix(h[lane])
+                out[i + lane] = mix(h[lane])
         for i in range(n_groups * HASHED_TOGETHER, n_rows):
             h[0] = mix(<uint64_t> y[i] + 1)
             for j in range(n_features):
                 h[0] = next_hash(h[0], cells[i, j])
-            view[i] = mix(h[0])
-    return out
+            out[i] = mix(h[0])
 
 
 def put_in_order(
     code_t[:, ::1] codes,           # IN and OUT  rows x features
-    const int64_t[::1] order,       # IN   which row comes first, second, ...; a permutation
+    const int32_t[::1] order,       # IN   which row comes first, second, ...; a permutation
 ):
     """Put the rows in an order where they are, without a second table."""
     cdef Py_ssize_t n_rows = codes.shape[0], i, place, source

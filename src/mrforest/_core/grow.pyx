@@ -64,5 +64,6 @@ def grow_tree(
     cdef CutGrowth growth = growth_of(table, structure, estimation, key, limits, rule, idle)
     tree = growth.run()
     if idle is not None:
+        growth.forget_points()
         idle.append(growth)
     return tree

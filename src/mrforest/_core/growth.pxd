@@ -99,6 +99,7 @@ cdef class Growth:
     cdef int grow(self) except FAILED nogil
     cdef int grow_below(self, Pending node) except FAILED nogil
     cdef void set_points(self, structure, estimation, key) except *
+    cdef void forget_points(self) except *
     cdef object run(self)
 
     cdef Py_ssize_t since_look

@@ -132,6 +132,10 @@ cdef class Growth:
         self.root_weight = self.min_weight = 0
         self.since_look = 0
 
+    cdef void forget_points(self) except *:
+        """The tree is done: the points of the next one may take their place."""
+        self.structure = self.estimation = None
+
     # ---- nodes ---------------------------------------------------------------------------
 
     cdef int add_node(

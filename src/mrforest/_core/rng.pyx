@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -15,7 +15,7 @@ SPLIT_PURPOSE = <int> Purpose.SPLIT
 
 cdef enum:
     # Words are told apart by their highest bits first.
-    HIGH_BITS = 11
+    HIGH_BITS = 8
     N_HIGH = 1 << HIGH_BITS
     # Words that are drawn before any of them is used: then the processor draws several at a time
     BLOCKS_AT_ONCE = 16
@@ -80,39 +80,63 @@ cdef uint64_t select(uint64_t* word, Py_ssize_t n, Py_ssize_t rank) noexcept nog
     return word[rank]
 
 
-cdef void draw_words(
+cdef inline uint64_t word_of(Stream* stream, Py_ssize_t i) noexcept nogil:
+    """Word i of the stream."""
+    cdef uint64_t block[4]
+    write_block(stream, i >> 2, block)
+    return block[i & 3]
+
+
+cdef void draw_high_bits(
     Stream* stream, Py_ssize_t n,
-    uint64_t* word,             # OUT  n words, and up to three more
-    int32_t* counts,            # OUT  how many have the same highest bits
+    uint8_t* high,              # OUT  the highest bits of n words
+    int32_t* counts,            # OUT  how many have the same
 ) noexcept nogil:
-    cdef Py_ssize_t block, i, n_blocks = (n + 3) // 4
+    cdef uint64_t word[WORDS_AT_ONCE]
+    cdef Stream own = stream[0]
+    cdef Py_ssize_t part, i
     memset(counts, 0, N_HIGH * sizeof(int32_t))
-    for block in range(n_blocks):
-        write_block(stream, block, word + 4 * block)
+    for part in range((n + WORDS_AT_ONCE - 1) // WORDS_AT_ONCE):
+        for i in range(BLOCKS_AT_ONCE):
+            write_block(&own, part * BLOCKS_AT_ONCE + i, word + 4 * i)
+        for i in range(min(n - part * WORDS_AT_ONCE, WORDS_AT_ONCE)):
+            high[part * WORDS_AT_ONCE + i] = <uint8_t> (word[i] >> (64 - HIGH_BITS))
     for i in range(n):
-        counts[word[i] >> (64 - HIGH_BITS)] += 1
+        counts[high[i]] += 1
+
+
+cdef Py_ssize_t highest_taken(
+    const int32_t* counts,
+    Py_ssize_t n_taken,         # in [1, n]
+    Py_ssize_t* before,         # OUT  how many have lower ones
+) noexcept nogil:
+    """The highest bits of the largest of the n_taken smallest words."""
+    cdef Py_ssize_t bits = 0
+    before[0] = 0
+    while before[0] + counts[bits] < n_taken:
+        before[0] += counts[bits]
+        bits += 1
+    return bits
 
 
 cdef uint64_t largest_taken(
-    const uint64_t* word, Py_ssize_t n, const int32_t* counts,
-    Py_ssize_t n_taken,         # in [1, n]
-    uint64_t* work,             # n words
-    Py_ssize_t* n_ties,         # OUT  how many of those equal to it are taken
+    Stream* stream, const uint8_t* high, Py_ssize_t n,
+    Py_ssize_t bits,            # its highest
+    uint64_t* found,            # OUT  the words that have the same, in their order
+    uint64_t* work,             # as many
+    Py_ssize_t* n_ties,         # IN   of these, how many are taken
+                                # OUT  how many of those equal to it are taken
 ) noexcept nogil:
-    """The largest of the n_taken smallest words.
+    """The largest of the smallest words.
 
-    Words are random, so a few of them only share its highest bits; those are looked at.
+    Words are random, so a few of them only share its highest bits; those are drawn again.
     """
-    cdef Py_ssize_t i, high = 0, before = 0, n_work = 0
+    cdef Py_ssize_t i, n_work = 0
     cdef uint64_t last
-    while before + counts[high] < n_taken:
-        before += counts[high]
-        high += 1
     for i in range(n):
-        if <Py_ssize_t> (word[i] >> (64 - HIGH_BITS)) == high:
-            work[n_work] = word[i]
+        if high[i] == bits:
+            found[n_work] = work[n_work] = word_of(stream, i)
             n_work += 1
-    n_ties[0] = n_taken - before
     last = select(work, n_work, n_ties[0] - 1)
     for i in range(n_work):
         n_ties[0] -= work[i] < last
@@ -146,26 +170,39 @@ def partition_points(key, Py_ssize_t n, Py_ssize_t n_structure):
     estimation = np.empty(n - n_structure + 1, dtype=np.int32)
     cdef int32_t[::1] s = structure, e = estimation
     cdef int32_t counts[N_HIGH]
-    cdef uint64_t* word = <uint64_t*> malloc((2 * n + 4) * sizeof(uint64_t))
-    if word is NULL:
-        raise MemoryError("no memory to draw points")
-    cdef Py_ssize_t i, n_s = 0, n_ties = 0
+    # The highest bits of a word nearly always tell; it is drawn again where they do not.
+    cdef uint8_t* high = <uint8_t*> malloc(n + 1)
+    cdef uint64_t* found = NULL
+    cdef Py_ssize_t i, n_s = 0, n_seen = 0, before = 0, n_ties = 0, bits
     cdef uint64_t last = 0
     cdef bint is_structure
     with nogil:
-        draw_words(&stream, n, word, counts)
-        if n_structure > 0:
-            last = largest_taken(word, n, counts, n_structure, word + n, &n_ties)
-        for i in range(n):
-            is_structure = word[i] < last
-            # Equal words (one tree in 10^7 at a million points): the lower number first.
-            if word[i] == last and n_ties > 0:
-                n_ties -= 1
-                is_structure = True
-            s[n_s] = <int32_t> i
-            e[i - n_s] = <int32_t> i
-            n_s += is_structure
-        free(word)
+        if high is not NULL:
+            draw_high_bits(&stream, n, high, counts)
+            bits = highest_taken(counts, n_structure, &before) if n_structure > 0 else 0
+            found = <uint64_t*> malloc((2 * counts[bits] + 1) * sizeof(uint64_t))
+        if high is not NULL and found is not NULL:
+            if n_structure > 0:
+                n_ties = n_structure - before
+                last = largest_taken(
+                    &stream, high, n, bits, found, found + counts[bits], &n_ties)
+            for i in range(n):
+                is_structure = high[i] < bits
+                if high[i] == bits and n_structure > 0:
+                    is_structure = found[n_seen] < last
+                    # Equal words (one tree in 10^7 at a million points): the lower number first.
+                    if found[n_seen] == last and n_ties > 0:
+                        n_ties -= 1
+                        is_structure = True
+                    n_seen += 1
+                s[n_s] = <int32_t> i
+                e[i - n_s] = <int32_t> i
+                n_s += is_structure
+    is_drawn = high is not NULL and found is not NULL
+    free(high)
+    free(found)
+    if not is_drawn:
+        raise MemoryError("no memory to draw points")
     return structure[:n_structure], estimation[:n - n_structure]
 
 

@@ -5,21 +5,27 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc
 
 from mrforest._core.histogram cimport count_columns, count_points
-from mrforest._core.pool cimport counting_pays
+from mrforest._core.pool cimport LARGEST_HISTOGRAM, counting_pays
 from mrforest._core.types cimport Table, mass_of, moment_of
 
 
 cdef Selected* new_selected(const Table* table, Py_ssize_t n_structure) noexcept nogil:
     """Room for the nodes of a tree; NULL: no memory."""
+    cdef Py_ssize_t n_bins
     cdef Selected* selected = <Selected*> calloc(1, sizeof(Selected))
     if selected is NULL:
         return NULL
     selected.features = <int32_t*> malloc(table.n_features * sizeof(int32_t))
     selected.slot = <int64_t*> malloc((table.n_features + 1) * sizeof(int64_t))
+    # Now, if ever: there is room to sort small nodes only, see `most_sorted`.
+    n_bins = table.slot[table.n_features]
+    if n_bins * table.n_columns <= LARGEST_HISTOGRAM:
+        make_room(selected, table, n_bins)
     if table.by_column is not NULL:
         selected.what = <int64_t*> malloc((n_structure + 1) * sizeof(int64_t))
         selected.mass = <int64_t*> malloc((n_structure + 1) * sizeof(int64_t))
     if selected.features is NULL or selected.slot is NULL or (
+            n_bins * table.n_columns <= LARGEST_HISTOGRAM and selected.room == 0) or (
             table.by_column is not NULL and (selected.what is NULL or selected.mass is NULL)):
         free_selected(selected)
         return NULL
@@ -55,12 +61,8 @@ cdef Py_ssize_t select_feature(
     return place
 
 
-cdef bint make_room(
-    Selected* selected, const Table* table, Py_ssize_t n_bins, Py_ssize_t n_codes
-) noexcept nogil:
-    """Room for a histogram; False if it does not pay or there is no memory."""
-    if not counting_pays(n_bins * table.n_columns, n_codes):
-        return False
+cdef bint make_room(Selected* selected, const Table* table, Py_ssize_t n_bins) noexcept nogil:
+    """Room for a histogram; False if there is no memory."""
     if n_bins > selected.room:
         free(selected.columns)
         free(selected.points)
@@ -90,7 +92,8 @@ cdef bint count_selected(
 ) noexcept nogil:
     """Count the structure points; False if it does not pay."""
     cdef Py_ssize_t m = selected.chosen.n
-    if m == 0 or not make_room(selected, table, selected.slot[m], m * n):
+    if (m == 0 or not counting_pays(selected.slot[m] * table.n_columns, m * n)
+            or not make_room(selected, table, selected.slot[m])):
         return False
     tell_rows(selected, table, rows, n)
     count_columns(

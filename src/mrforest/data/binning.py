@@ -19,6 +19,7 @@ from mrforest._threads import in_parts, in_threads
 
 MAX_EXACT_BINS = 65_535
 MAX_NARROW_BINS = 255
+COLUMNS_TOGETHER = 128  # of which few values are found: a few cache lines of a row
 MOST_FEW_VALUES = 255  # of a column that need not be sorted
 
 
@@ -42,6 +43,33 @@ class Binning:
     cuts_start: NDArray[np.int64]
     n_bins: NDArray[np.int32]
     is_categorical: NDArray[np.bool_]
+
+    def thresholds(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """All that a node may ask for, by feature, ascending; and where each begins.
+
+        Cuts or categories, and infinity: every value goes left, missing ones right.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> binning = Binning(
+        ...     cuts=np.array([1.5, 2.5]),
+        ...     cuts_start=np.array([0, 2, 2]),
+        ...     n_bins=np.array([3, 2], dtype=np.int32),
+        ...     is_categorical=np.array([False, True]),
+        ... )
+        >>> thresholds, start = binning.thresholds()
+        >>> thresholds.tolist(), start.tolist()
+        ([1.5, 2.5, inf, 0.0, 1.0, inf], [0, 3, 6])
+        """
+        lengths = self.n_bins + self.is_categorical
+        start = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        thresholds = np.arange(start[-1]) - np.repeat(start[:-1], lengths) + 0.0
+        thresholds[start[1:] - 1] = np.inf
+        is_cut = np.repeat(~self.is_categorical, lengths)
+        is_cut[start[1:] - 1] = False
+        thresholds[is_cut] = self.cuts
+        return thresholds, start
 
     def encode(
         self, X: NDArray[np.float64], n_threads: int = 1
@@ -99,7 +127,16 @@ def find_bins(
     n_midpoints = np.where(is_categorical, 0, np.maximum(n_values - 1, 0))
     is_few = n_midpoints < min(limit, MOST_FEW_VALUES)
     many = np.flatnonzero(~is_few).tolist()
-    sort = partial(cuts_of_column, X, max_bins=limit, repetitions=repetitions)
+    # Memory that a thread asks for itself stays the thread's when it is done with it.
+    rooms = [np.empty(len(X)) for _ in range(min(n_threads, len(many)))]
+
+    def sort(column: int) -> NDArray[np.float64]:
+        room = rooms.pop()
+        room[:] = X[:, column]
+        cuts = cuts_of(room, limit, repetitions)
+        rooms.append(room)
+        return cuts
+
     sorted_ones = in_threads(sort, many, n_threads)
     middle = midpoints(values[:-1], values[1:])
     first = np.cumsum(n_listed) - n_listed
@@ -122,20 +159,16 @@ def few_values(
     X: NDArray[np.float64], columns: slice
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Return values of columns that have few, how many there are, and are listed."""
-    values, n_values = _core.distinct_values(X, columns.start, columns.stop)
+    listed, counts = [], []
+    for first in range(columns.start, columns.stop, COLUMNS_TOGETHER):
+        end = min(first + COLUMNS_TOGETHER, columns.stop)
+        values, n_values = _core.distinct_values(X, first, end)
+        n_listed = np.where(n_values > MOST_FEW_VALUES, 0, n_values)
+        listed.append(values[np.arange(MOST_FEW_VALUES) < n_listed[:, np.newaxis]])
+        counts.append(n_values)
+    n_values = np.concatenate(counts)
     n_listed = np.where(n_values > MOST_FEW_VALUES, 0, n_values)
-    is_listed = np.arange(MOST_FEW_VALUES) < n_listed[:, np.newaxis]
-    return values[is_listed], n_values, n_listed
-
-
-def cuts_of_column(
-    X: NDArray[np.float64],
-    column: int,
-    max_bins: int,
-    repetitions: NDArray[np.int64] | None,
-) -> NDArray[np.float64]:
-    """Sorted cuts of one column."""
-    return cuts_of(X[:, column], max_bins, repetitions)
+    return np.concatenate(listed), n_values, n_listed
 
 
 def cuts_of(
@@ -145,26 +178,27 @@ def cuts_of(
 ) -> NDArray[np.float64]:
     """Sorted cuts of one feature: every midpoint, or those at the quantiles.
 
+    The values are left in another order.
+
     Examples
     --------
     >>> import numpy as np
     >>> cuts_of(np.array([3.0, 1.0, 2.0, 1.0, np.nan]), max_bins=255)
     array([1.5, 2.5])
     """
-    ordered = np.sort(values)  # NaN last
-    ordered = ordered[: len(ordered) - np.count_nonzero(np.isnan(values))]
+    by_value = None if repetitions is None else np.argsort(values, kind="stable")
+    values.sort()  # NaN last
+    ordered = values[: np.searchsorted(values, np.nan)]
     is_last = ordered[1:] != ordered[:-1]  # of several equal ones
     if np.count_nonzero(is_last) < max_bins:
         distinct = np.append(ordered[:-1][is_last], ordered[-1:])
         return midpoints(distinct[:-1], distinct[1:])
     # The first value up to which the q-th share of all points lies, in whole numbers.
     q = np.arange(1, max_bins, dtype=np.int64)
-    if repetitions is None:
+    if repetitions is None or by_value is None:
         low = ordered[-(-q * len(ordered) // max_bins) - 1]
     else:
-        present = ~np.isnan(values)
-        by_value = np.argsort(values[present], kind="stable")
-        up_to = np.cumsum(repetitions[present][by_value])
+        up_to = np.cumsum(repetitions[by_value[: len(ordered)]])
         low = ordered[np.searchsorted(up_to * max_bins, q * up_to[-1])]
     low = np.unique(low)
     above = np.searchsorted(ordered, low, side="right")

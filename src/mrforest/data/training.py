@@ -72,23 +72,26 @@ class TrainingSet:
         Its rows; none if they are coded.
     row_origin : ndarray of shape (n_rows,), dtype=int32
         The row of the user's table that each of its rows came from.
-    points : ndarray of shape (n_points,), dtype=int32
+    repeated : ndarray of shape (n_points,), dtype=int32, or None
         The row of ``table`` that each point stands in. A row of whole-number weight w
-        is w points.
+        is w points. None: every row is one point.
     mass_unit : float
         What leaf masses are multiplied by, a power of two: 1 for points, for real
         sample weights such that their mean is about 1.
     scale : Scale or None
         Of the targets of a regression.
+    lists : pair of ndarray, or None
+        Thresholds that nodes can have, see `Binning.thresholds`; None: any.
     """
 
     table: _core.TrainingTable
     is_categorical: NDArray[np.bool_]
     values: NDArray[np.float64]
     row_origin: NDArray[np.int32]
-    points: NDArray[np.int32]
+    repeated: NDArray[np.int32] | None
     mass_unit: float
     scale: Scale | None
+    lists: tuple[NDArray[np.float64], NDArray[np.int64]] | None
 
     @property
     def is_coded(self) -> bool:
@@ -100,17 +103,26 @@ class TrainingSet:
         """Number of columns."""
         return len(self.is_categorical)
 
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return len(self.row_origin if self.repeated is None else self.repeated)
+
+    @property
+    def points(self) -> NDArray[np.int32]:
+        """The row that each point stands in; a new array."""
+        return self.rows_of(np.arange(self.n_points, dtype=np.int32))
+
     def rows_of(self, points: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the rows that points stand in: the same, if every row is one point."""
-        if len(self.points) == len(self.row_origin):
-            return points
-        rows: NDArray[np.int32] = self.points[points]
-        return rows
+        return points if self.repeated is None else self.repeated[points]
 
     @property
     def origin(self) -> NDArray[np.int32]:
         """The row of the user's table that each point came from."""
-        return self.row_origin[self.points]
+        if self.repeated is None:
+            return self.row_origin
+        return self.row_origin[self.repeated]
 
 
 def prepare(
@@ -147,7 +159,7 @@ def prepare(
     if len(X) > MAX_POINTS:
         raise ValueError(f"X has {len(X)} rows; at most {MAX_POINTS} are allowed")
     n_threads = useful_threads(X.size, n_threads)
-    rows = np.arange(len(X))
+    rows = None  # all
     repetitions, mass, mass_unit = None, None, 1.0
     if sample_weight is not None:
         rows = np.flatnonzero(sample_weight > 0)
@@ -161,6 +173,7 @@ def prepare(
 
     y, moment, scale = read_target(target, rows, repetitions, mass)
     columns: dict[str, Any]
+    lists = None
     if max_bins is None:
         # -0 is 0 and NaN is NaN, whatever their bits.
         X = np.where(np.isnan(X), np.nan, X) + 0.0
@@ -175,15 +188,17 @@ def prepare(
         order = rows_in_order(codes, y, mass, n_threads, keep_order=keep_order)
         _core.put_in_order(codes, order)
         values = np.empty((0, X.shape[1]))
+        lists = binning.thresholds()
         columns = {
             "codes": codes,
             "n_bins": binning.n_bins,
             "cuts": binning.cuts,
             "cuts_start": binning.cuts_start,
         }
-    points = np.arange(len(order), dtype=np.int32)
-    if repetitions is not None:
-        points = np.repeat(points, repetitions[order])
+    repeated = None
+    if repetitions is not None and (repetitions > 1).any():
+        every = np.arange(len(order), dtype=np.int32)
+        repeated = np.repeat(every, repetitions[order])
     table = _core.TrainingTable(
         _core.Target(
             y[order],
@@ -200,10 +215,11 @@ def prepare(
         table,
         n_categories >= 0,
         values,
-        rows[order].astype(np.int32),
-        points,
+        order if rows is None else rows[order].astype(np.int32),
+        repeated,
         mass_unit,
         scale,
+        lists,
     )
 
 
@@ -219,33 +235,37 @@ def rows_in_order(
     n_threads: int,
     *,
     keep_order: bool,
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """Return the canonical order: by a fingerprint of what each row says.
 
     Rows of equal fingerprint are equal rows (or one pair in 2^64): any order of them
     will do.
     """
     if keep_order:
-        return np.arange(len(cells))
-    parts = in_parts(
-        lambda rows: _core.fingerprints(cells[rows], y[rows]), len(cells), n_threads
-    )
-    fingerprints = np.concatenate(parts)
+        return np.arange(len(cells), dtype=np.int32)
+    fingerprints = np.empty(len(cells), dtype=np.uint64)
+
+    def write(rows: slice) -> None:
+        _core.fingerprints(cells[rows], y[rows], fingerprints[rows])
+
+    in_parts(write, len(cells), n_threads)
     if mass is None:
-        return np.argsort(fingerprints, kind="stable")
-    return np.lexsort((mass, fingerprints))
+        order = np.argsort(fingerprints, kind="stable")
+    else:
+        order = np.lexsort((mass, fingerprints))
+    return order.astype(np.int32)
 
 
 def read_target(
     target: Classes | Numbers,
-    rows: NDArray[np.int64],
+    rows: NDArray[np.int64] | None,
     repetitions: NDArray[np.int64] | None,
     mass: NDArray[np.int64] | None,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64] | None, Scale | None]:
     """Return classes, or ranks, moments and scale, of those rows that count."""
     if isinstance(target, Classes):
-        return target.codes[rows], None, None
-    values = target.values[rows]
+        return target.codes if rows is None else target.codes[rows], None, None
+    values = target.values if rows is None else target.values[rows]
     ranks = np.unique(values, return_inverse=True)[1].astype(np.int32)
     n_points = len(values) if repetitions is None else int(repetitions.sum())
     moment, scale = fixed_point(values, mass, n_points)

@@ -38,6 +38,7 @@ from mrforest.data.training import (
 from mrforest.forests._fitted import FittedForest
 from mrforest.forests._flat import FlatForest
 from mrforest.forests._gather import Gathered, sizes_of
+from mrforest.forests._packed import pack
 from mrforest.forests._sampling import Sampler, seed_from, tree_key
 from mrforest.forests._target import read_sample_weight
 from mrforest.forests._validation import CallbackSupportMixin, fit_context
@@ -123,15 +124,16 @@ class BaseForest(CallbackSupportMixin, FittedForest):
     def _check_same_target(self, attributes: dict[str, Any]) -> None:
         """Complain if a warm start changes the question."""
 
+    @staticmethod
     @abstractmethod
-    def _fill(self, tree: dict[str, NDArray[Any]], training: TrainingSet) -> None:
+    def _fill(tree: dict[str, NDArray[Any]], training: TrainingSet) -> None:
         """Turn what the engine counted in the leaves of a tree into what they hold."""
 
     @abstractmethod
     def _flat(
         self, arrays: dict[str, NDArray[Any]], training: TrainingSet
     ) -> FlatForest:
-        """Return a forest of these arrays of all trees."""
+        """Return a forest of these arrays of all trees, as `grow_one` returns them."""
 
     # ---- fit ------------------------------------------------------------------------
 
@@ -195,23 +197,24 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             self._check_same_target(attributes)
             self._check_same_problem(schema)
         training = self._prepare(X, target, schema, weights)
+        digest = self._digest(X, target)
+        del target, weights  # the training set has them in its own order
         seed = self._seed if more else seed_from(self.random_state)
         first = len(self._forest) if more else 0
         trees = Gathered(self.n_estimators - first)
         grown = self._grow(training, seed, first)
         for tree in self._add_decreases(grown, training, more=more):
-            self._fill(tree, training)
-            trees.add({**tree, **sizes_of(tree)})
+            trees.add(tree)
 
         if len(trees):
             flat = self._flat(trees.arrays(), training)
             self._forest = flat.join([self._forest, flat]) if more else flat
-            self._remember(first, training.origin, self._digest(X, target))
+            self._remember(first, training.origin, digest)
         self._seed = seed
         self._schema = schema
         for name, value in attributes.items():
             setattr(self, name, value)
-        self._finish(X, y, target)
+        self._finish(X, y, digest)
         return self
 
     def _digest(
@@ -221,7 +224,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         return None
 
     def _finish(
-        self, X: NDArray[np.float64], y: NDArray[Any], target: Classes | Numbers
+        self, X: NDArray[np.float64], y: NDArray[Any], digest: bytes | None
     ) -> None:
         """Do what remains when the trees are there."""
 
@@ -285,6 +288,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             "sampler": self._sampler(),
             "limits": self._limits(interrupt),
             "grower": self._grower(training),
+            "fill": self._fill,
         }
         numbers = range(first, self.n_estimators)
         at_once = trees_at_once(training, len(numbers), effective_n_jobs(self.n_jobs))
@@ -329,7 +333,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
 
 def trees_at_once(training: TrainingSet, n_trees: int, n_jobs: int) -> int:
     """Trees of one task: some, where a tree takes no longer than handing out a task."""
-    if len(training.points) * training.n_features > SMALL_TABLE:
+    if training.n_points * training.n_features > SMALL_TABLE:
         return 1
     return min(max(n_trees // (8 * n_jobs), 1), 4)
 
@@ -346,18 +350,22 @@ def grow_one(
     training: TrainingSet,
     sampler: Sampler,
     grower: Grower,
+    fill: Callable[[dict[str, NDArray[Any]], TrainingSet], None],
     limits: _core.Limits,
 ) -> dict[str, NDArray[Any]]:
-    """One tree, from its number."""
+    """One tree, from its number; packed if its thresholds come from lists."""
     key = tree_key(seed, number)
-    structure, estimation = sampler(key, len(training.points))
-    return grower(
+    structure, estimation = sampler(key, training.n_points)
+    tree = grower(
         training.table,
         training.rows_of(structure),
         None if estimation is None else training.rows_of(estimation),
         key,
         limits,
     )
+    fill(tree, training)
+    tree |= sizes_of(tree)
+    return tree if training.lists is None else pack(tree, training.lists)
 
 
 def shares_of(decrease: NDArray[np.float64]) -> NDArray[np.float64]:

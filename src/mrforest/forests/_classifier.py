@@ -41,10 +41,12 @@ class BaseForestClassifier(FittedClassifier, BaseForest):
     def _flat(
         self, arrays: dict[str, NDArray[Any]], training: TrainingSet
     ) -> ClassForest:
-        return ClassForest(**arrays)
+        return ClassForest.from_trees(arrays, training.lists)
 
-    def _fill(self, tree: dict[str, NDArray[Any]], training: TrainingSet) -> None:
-        tree["mass"] *= np.float32(training.mass_unit)  # a power of two: exact
+    @staticmethod
+    def _fill(tree: dict[str, NDArray[Any]], training: TrainingSet) -> None:
+        if training.mass_unit != 1:
+            tree["mass"] *= np.float32(training.mass_unit)  # a power of two: exact
 
     # ---- look inside ----------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from mrforest._threads import in_threads
 from mrforest.forests._coded import coded_nodes
 from mrforest.forests._gather import Gathered, sizes_of
 from mrforest.forests._nodes import EQUALITY
-from mrforest.forests._packed import pack, unpack
+from mrforest.forests._packed import Lists, pack, unpack, with_lists
 from mrforest.forests._votes import VoteTrees
 
 Made = TypeVar("Made")
@@ -44,6 +44,9 @@ SERIAL_WORK = 200_000
 @dataclass(frozen=True)
 class FlatForest:
     """All trees of a forest, one after the other; no training rows.
+
+    A forest that was just grown, or read from a file, is packed. When somebody asks for
+    one of its arrays, all of them are unpacked, and the packed ones dropped.
 
     Attributes
     ----------
@@ -75,6 +78,15 @@ class FlatForest:
     def from_tree(cls, tree: dict[str, NDArray[Any]]) -> Self:
         """One tree, as the engine gives it, as a forest."""
         return cls(**tree, **sizes_of(tree))
+
+    @classmethod
+    def from_trees(cls, arrays: dict[str, NDArray[Any]], lists: Lists | None) -> Self:
+        """Return a forest of trees laid end to end, packed with these lists if any."""
+        if lists is None:
+            return cls(**arrays)
+        forest = cls.__new__(cls)
+        forest.__setstate__(with_lists(arrays, lists))
+        return forest
 
     @classmethod
     def names(cls) -> list[str]:
@@ -160,13 +172,38 @@ class FlatForest:
         made: Made = state[name]
         return made
 
+    # ---- packed ---------------------------------------------------------------------
+
     def __getstate__(self) -> dict[str, Any]:
         # What rows have come, and what was made for them, is not part of the forest.
+        packed: dict[str, Any] | None = vars(self).get("_packed")
+        if packed is not None:
+            return packed
         return pack({name: getattr(self, name) for name in self.names()})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(unpack(state))
-        self.__post_init__()
+        vars(self).update(
+            _packed=state,
+            tree_start=state["tree_start"],
+            leaf_offset=state["leaf_offset"],
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        """Unpack the arrays, which are not there yet; others are not there at all."""
+        state = vars(self)
+        packed = state.get("_packed")
+        if packed is not None and (name in self.names() or name == "has_equality"):
+            state.update(unpack(packed))
+            self.__post_init__()
+            # Last, for other threads may ask at the same time; what they find is equal.
+            state.pop("_packed", None)
+        if name in state:
+            return state[name]
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}"
+        )
+
+    # ---- blocks of rows -------------------------------------------------------------
 
     def in_blocks(
         self,

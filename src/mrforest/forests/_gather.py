@@ -51,16 +51,22 @@ class Gathered:
             end = self._lengths.get(name, 0)
             if name in STARTS and end > 0:
                 part = part[1:] + self._rooms[name][end - 1]
-            room = self._room(name, part, end + len(part))
+            room = self._rooms.get(name)
+            if room is None or len(room) < end + len(part) or room.dtype != part.dtype:
+                room = self._room(name, part, end + len(part))
             plain(room)[end : end + len(part)] = plain(part)
             self._lengths[name] = end + len(part)
 
     def _room(self, name: str, part: NDArray[Any], length: int) -> NDArray[Any]:
-        """Return an array of at least that length that begins with what is there."""
+        """Return an array of at least that length that begins with what is there.
+
+        Its numbers are as long as those of the tree that has the longest.
+        """
         room = self._rooms.get(name)
-        if room is None or len(room) < length:
+        dtype = part.dtype if room is None else wider(room.dtype, part.dtype)
+        if room is None or len(room) < length or room.dtype != dtype:
             expected = math.ceil(SPARE * length / self._n_added * self._n_trees)
-            larger = np.empty((max(expected, length), *part.shape[1:]), part.dtype)
+            larger = np.empty((max(expected, length), *part.shape[1:]), dtype)
             if room is not None:
                 used = self._lengths[name]
                 plain(larger)[:used] = plain(room)[:used]
@@ -81,6 +87,11 @@ def sizes_of(tree: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         "tree_start": np.array([0, len(tree["nodes"])]),
         "leaf_offset": np.array([0, len(tree["leaf_points"])]),
     }
+
+
+def wider(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a type for the numbers of both."""
+    return one if one == other else np.promote_types(one, other)
 
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:

@@ -31,25 +31,24 @@ class OutOfBag(BaseForest):
         if not (self.oob_score or self.warm_start):
             return None
         told = target.codes if isinstance(target, Classes) else target.values
-        found = hashlib.blake2b(X.tobytes(), digest_size=16)
+        found = hashlib.blake2b(np.ascontiguousarray(X).data, digest_size=16)
         found.update(told.tobytes())
         return found.digest()
 
     def _finish(
-        self, X: NDArray[np.float64], y: NDArray[Any], target: Classes | Numbers
+        self, X: NDArray[np.float64], y: NDArray[Any], digest: bytes | None
     ) -> None:
         for name in OOB_ATTRIBUTES:
             self.__dict__.pop(name, None)
         if not self.oob_score:
             return
-        rows = self._digest(X, target)
         if any(batch.digest is None for batch in self._batches):
             raise ValueError(
                 "oob_score needs the rows of all trees, and some were grown when both "
                 "oob_score and warm_start were False, so that their rows are not known "
                 "any more"
             )
-        if any(batch.digest != rows for batch in self._batches):
+        if any(batch.digest != digest for batch in self._batches):
             raise ValueError(
                 "oob_score needs the rows of all trees: with warm_start=True, give "
                 "every fit the same rows in the same order"

@@ -1,152 +1,180 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The arrays of a forest in less room, for files; not a bit is lost.
+"""The arrays of a forest in less room, for forests at rest; not a bit is lost.
 
-A forest in memory is laid out for rows that walk through it. In a file
+A forest that rows walk through is laid out for them. Packed,
 
 - children are not there: nodes are numbered breadth first, so it is enough to know
   which of them are inner;
-- features and thresholds are places in a list of those that occur, of inner nodes only;
+- thresholds are places in the list of their feature, of inner nodes only;
 - starts are lengths, and whole numbers are as short as the largest of them allows.
 
-Each of them is left as it is in a forest for which it does not hold.
+Nodes for which the first does not hold are left as they are.
 """
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mrforest import _core
-from mrforest.forests._gather import STARTS
+from mrforest.forests._nodes import FEATURE_MASK
 
-# Values that are worth a list; else nearly all of them differ.
-MOST_SHARED = 2**16
+# Thresholds of all features, and where those of each feature begin
+Lists = tuple[NDArray[np.float64], NDArray[np.int64]]
+
+# Nodes whose thresholds are looked up at once: NumPy's indices are long
+LOOKED_UP = 1 << 16
+
+# What arrays are when they are not packed
+DTYPES = {
+    "leaf_points": np.uint32,
+    "leaf_label": np.uint16,
+    "mass_class": np.uint16,
+    "mass": np.float32,
+    "leaf_value": np.float64,
+    "leaf_deviation": np.float64,
+    "leaf_mass": np.float64,
+    "pivots": np.int32,
+    "pivot_rows": np.float64,
+}
 
 
-def pack(arrays: dict[str, Any]) -> dict[str, Any]:
+def pack(arrays: dict[str, Any], lists: Lists | None = None) -> dict[str, Any]:
     """Return what `unpack` makes the same arrays of.
+
+    Parameters
+    ----------
+    arrays : dict
+        Of some trees, by name. What is no array of a forest is left as it is.
+    lists : Lists, default=None
+        What the thresholds are taken from, to be given to `unpack` again as ``cuts``
+        and ``cuts_start``. None: the thresholds that occur, and they are packed, too.
 
     Examples
     --------
     >>> import numpy as np
     >>> packed = pack({"mass": np.array([3.0, 250.0], dtype=np.float32)})
     >>> packed["mass"]
-    (array([  3, 250], dtype=uint8), dtype('float32'))
+    array([  3, 250], dtype=uint8)
     >>> unpack(packed)["mass"]
     array([  3., 250.], dtype=float32)
     """
-    packed = {name: pack_array(name, array) for name, array in arrays.items()}
+    packed = dict(arrays)
+    for name in DTYPES:
+        if name in arrays:
+            packed[name] = _core.shortest(arrays[name])
+    if "mass_start" in arrays:
+        start = packed.pop("mass_start")
+        packed["n_masses"] = _core.shortest(start[1:] - start[:-1])
     if "nodes" in arrays:
-        packed["nodes"] = pack_nodes(arrays["nodes"], arrays["tree_start"])
+        nodes = packed.pop("nodes")
+        packed |= pack_nodes(nodes, arrays["tree_start"], lists)
     return packed
 
 
 def unpack(packed: dict[str, Any]) -> dict[str, Any]:
     """Return the arrays again."""
-    arrays = {name: unpack_array(name, array) for name, array in packed.items()}
-    if isinstance(packed.get("nodes"), dict):
-        arrays["nodes"] = unpack_nodes(packed["nodes"], arrays["tree_start"])
+    arrays = dict(packed)
+    for name, dtype in DTYPES.items():
+        if name in packed:
+            arrays[name] = packed[name].astype(dtype, copy=False)
+    if "n_masses" in packed:
+        n_masses = arrays.pop("n_masses")
+        arrays["mass_start"] = np.zeros(len(n_masses) + 1, dtype=np.int64)
+        np.cumsum(n_masses, out=arrays["mass_start"][1:])
+    if "is_inner" in packed:
+        arrays["nodes"] = unpack_nodes(arrays)
     return arrays
-
-
-# ---- whole numbers -------------------------------------------------------------------
-
-
-def pack_array(name: str, array: Any) -> Any:
-    """Return lengths of starts, and shorter numbers with the type that they had."""
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "uif":
-        return array
-    if name in STARTS:
-        array = np.diff(array)
-    return shortened(array), array.dtype
-
-
-def unpack_array(name: str, packed: Any) -> Any:
-    """Return an array again."""
-    if not isinstance(packed, tuple):
-        return packed
-    array, dtype = packed
-    if name not in STARTS:
-        return array.astype(dtype, copy=False)
-    starts = np.zeros(len(array) + 1, dtype=dtype)
-    np.cumsum(array, out=starts[1:])
-    return starts
-
-
-def shortened(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array in the shortest whole numbers that are the same, if they are."""
-    with np.errstate(invalid="ignore"):
-        whole = array.astype(np.uint32)
-    if array.size == 0 or not same_bits(array, whole.astype(array.dtype)):
-        return array
-    shortest = np.min_scalar_type(whole.max())
-    return whole.astype(shortest) if shortest.itemsize < array.itemsize else array
-
-
-def same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Whether arrays of one type and length are the same; -0.0 is not 0."""
-    one, other = np.ascontiguousarray(one), np.ascontiguousarray(other)
-    return np.array_equal(one.view(np.uint8), other.view(np.uint8))
 
 
 # ---- nodes ---------------------------------------------------------------------------
 
 
-def pack_nodes(nodes: NDArray[np.void], tree_start: NDArray[np.int64]) -> Any:
+def pack_nodes(
+    nodes: NDArray[np.void], tree_start: NDArray[np.int64], lists: Lists | None
+) -> dict[str, NDArray[Any]]:
     """Return inner nodes only, and where they are; or the nodes, if that is not all."""
-    is_inner = nodes["child"] >= 0
-    questions = nodes[is_inner]
-    packed = {
-        "is_inner": np.packbits(is_inner),
-        "feature": shared(questions["feature"]),
-        "threshold": shared(questions["threshold"].view(np.uint64)),
-    }
-    return packed if same_bits(unpack_nodes(packed, tree_start), nodes) else nodes
+    cuts, cuts_start = lists_of(nodes) if lists is None else lists
+    packed = _core.pack_nodes(nodes, tree_start, cuts, cuts_start)
+    if packed is None:
+        return {"nodes": nodes}
+    is_inner, feature, cut = packed
+    arrays = {"is_inner": is_inner, "feature": _core.shortest(feature)}
+    if lists is None and 2 * len(cuts) > len(cut):  # nearly all of them differ
+        threshold = np.ascontiguousarray(nodes["threshold"][nodes["child"] >= 0])
+        return arrays | {"threshold": threshold}
+    arrays["cut"] = _core.shortest(cut)
+    if lists is not None:
+        return arrays
+    return arrays | {"cuts": cuts, "cuts_start": cuts_start}
 
 
-def unpack_nodes(
-    packed: dict[str, Any], tree_start: NDArray[np.int64]
-) -> NDArray[np.void]:
-    """Return the nodes again."""
-    nodes = np.zeros(tree_start[-1], dtype=_core.NODE_DTYPE)
-    is_inner = np.unpackbits(packed["is_inner"], count=len(nodes)).view(np.bool_)
-    nodes["feature"][is_inner] = unshared(packed["feature"])
-    nodes["threshold"].view(np.uint64)[is_inner] = unshared(packed["threshold"])
-    for first, end in itertools.pairwise(tree_start):
-        nodes["child"][first:end] = children(is_inner[first:end])
-    return nodes
+def unpack_nodes(packed: dict[str, NDArray[Any]]) -> NDArray[np.void]:
+    """Return the nodes, and take what they were packed in from the arrays."""
+    feature = packed.pop("feature").astype(np.uint32)
+    threshold = packed.pop("threshold", None)
+    if threshold is None:
+        # The flags are the two lowest bits, see _core.pack_nodes.
+        place = packed.pop("cuts_start")[feature >> np.uint32(2)]
+        place += packed.pop("cut")
+        threshold = packed.pop("cuts")[place]
+    is_inner, tree_start = packed.pop("is_inner"), packed["tree_start"]
+    return _core.unpack_nodes(is_inner, feature, threshold, tree_start)
 
 
-def children(is_inner: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Return the left child of each node of a tree, or -1 - number of its leaf.
+def with_lists(arrays: dict[str, Any], lists: Lists) -> dict[str, Any]:
+    """Add the lists that trees were packed with, without thresholds that none has.
+
+    Places in the lists change with them, in the given array.
 
     Examples
     --------
     >>> import numpy as np
-    >>> children(np.array([True, False, True, False, False])).tolist()
-    [1, -1, 3, -2, -3]
+    >>> trees = {"feature": np.array([4, 4, 5]), "cut": np.array([2, 0, 2])}
+    >>> lists = np.array([0.5, 1.5, 2.5, 3.5]), np.array([0, 1, 4])
+    >>> packed = with_lists(trees, lists)
+    >>> packed["cut"].tolist(), packed["cuts"].tolist(), packed["cuts_start"].tolist()
+    ([1, 0, 1], [1.5, 3.5], [0, 0, 2])
     """
-    n_inner = np.cumsum(is_inner, dtype=np.int32)  # up to and with the node
-    leaves = n_inner - np.arange(1, len(is_inner) + 1, dtype=np.int32)
-    return np.where(is_inner, 2 * n_inner - 1, leaves)
+    feature, cut = arrays["feature"], arrays["cut"]
+    cuts, start = lists
+    parts = [slice(i, i + LOOKED_UP) for i in range(0, len(cut), LOOKED_UP)]
+    is_used = np.zeros(len(cuts), dtype=bool)
+    for part in parts:
+        is_used[start[feature[part] >> 2] + cut[part]] = True
+    n_before = np.concatenate([[0], np.cumsum(is_used)])  # that are used
+    for part in parts:
+        first = start[feature[part] >> 2]
+        cut[part] = n_before[first + cut[part]] - n_before[first]
+    return arrays | {"cuts": cuts[is_used], "cuts_start": n_before[start]}
 
 
-def shared(values: NDArray[Any]) -> Any:
-    """Return distinct values and the place of each; or the values, if most differ."""
-    distinct = np.unique(values)
-    if len(distinct) > MOST_SHARED or len(distinct) > len(values) // 2:
-        return values
-    return distinct, shortened(np.searchsorted(distinct, values))
+def lists_of(nodes: NDArray[np.void]) -> Lists:
+    """Return the thresholds that occur, by feature; -0.0 and 0.0 are two.
 
-
-def unshared(packed: Any) -> NDArray[Any]:
-    """Return the values again."""
-    if not isinstance(packed, tuple):
-        values: NDArray[Any] = packed
-        return values
-    distinct, places = packed
-    found: NDArray[Any] = distinct[places]
-    return found
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nodes = np.zeros(5, dtype=_core.NODE_DTYPE)
+    >>> nodes["child"] = [1, -1, 3, -2, -3]
+    >>> nodes["feature"] = [2, 0, 2, 0, 0]
+    >>> nodes["threshold"] = [7.5, 0.0, 2.5, 0.0, 0.0]
+    >>> cuts, cuts_start = lists_of(nodes)
+    >>> cuts.tolist(), cuts_start.tolist()
+    ([2.5, 7.5], [0, 0, 0, 2])
+    """
+    inner = nodes[nodes["child"] >= 0]
+    feature = inner["feature"] & FEATURE_MASK
+    bits = inner["threshold"].view(np.int64)
+    # Negative numbers ascend as their bits descend.
+    rank = np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
+    order = np.lexsort((rank, feature))
+    feature, rank = feature[order], rank[order]
+    is_first = np.ones(len(order), dtype=bool)
+    is_first[1:] = (feature[1:] != feature[:-1]) | (rank[1:] != rank[:-1])
+    n_features = int(feature[-1]) + 1 if len(feature) else 0
+    cuts_start = np.searchsorted(feature[is_first], np.arange(n_features + 1))
+    cuts = np.ascontiguousarray(inner["threshold"][order[is_first]])
+    return cuts, cuts_start.astype(np.int64)

@@ -30,9 +30,10 @@ class BaseForestRegressor(FittedRegressor, BaseForest):
     def _flat(
         self, arrays: dict[str, NDArray[Any]], training: TrainingSet
     ) -> ValueForest:
-        return ValueForest(**arrays)
+        return ValueForest.from_trees(arrays, training.lists)
 
-    def _fill(self, tree: dict[str, NDArray[Any]], training: TrainingSet) -> None:
+    @staticmethod
+    def _fill(tree: dict[str, NDArray[Any]], training: TrainingSet) -> None:
         assert training.scale is not None
         centre, unit = training.scale.centre, training.scale.unit
         mass = tree.pop("leaf_mass").astype(np.float64)

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 MAX_CLASSES = 65_535
+CODED_TOGETHER = 1 << 16  # labels: NumPy's indices are twice as long as codes
 MAX_TARGET = 1e303
 MAX_RATIO = 1e30  # of class weights: masses of leaves are 32-bit floats
 
@@ -32,13 +33,17 @@ def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
 def distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the distinct values, sorted, and the index of each row's."""
     try:
-        values, codes = np.unique(y, return_inverse=True)
+        values = np.unique(y)
     except TypeError as error:  # None beside strings, for example
         kinds = sorted({type(label).__name__ for label in y})
         raise ValueError(
             f"y must hold labels of one kind, without missing values; it mixes {kinds}"
         ) from error
-    return values, codes.astype(np.int32)
+    codes = np.empty(len(y), dtype=np.int32)
+    for first in range(0, len(y), CODED_TOGETHER):
+        rows = slice(first, first + CODED_TOGETHER)
+        codes[rows] = np.searchsorted(values, y[rows])
+    return values, codes
 
 
 def read_numbers(y: NDArray[Any]) -> NDArray[np.float64]:

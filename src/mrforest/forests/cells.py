@@ -117,7 +117,7 @@ class PurelyRandomForestClassifier(BaseForestClassifier):
         self.verbose = verbose
 
     def _grower(self, training: TrainingSet) -> Grower:
-        n_leaves = count_leaves(self.n_leaves, len(training.points))
+        n_leaves = count_leaves(self.n_leaves, training.n_points)
         return partial(
             _core.grow_purely_random,
             box=_core.Box(training.values, training.is_categorical, False),
@@ -240,7 +240,7 @@ class CenteredForestClassifier(HonestForestMixin, BaseForestClassifier):
         self.verbose = verbose
 
     def _grower(self, training: TrainingSet) -> Grower:
-        n_points = len(training.points)
+        n_points = training.n_points
         n_filling = n_points - self._sampler().n_structure(n_points)
         n_leaves = count_leaves(self.n_leaves, n_filling)
         return partial(
