@@ -25,7 +25,7 @@ from mrforest.forests._nodes import FEATURE_MASK
 Lists = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 # Nodes whose thresholds are looked up at once: NumPy's indices are long
-LOOKED_UP = 1 << 16
+LOOKED_UP = 1 << 13
 
 # What arrays are when they are not packed
 DTYPES = {
