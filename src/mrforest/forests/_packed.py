@@ -71,7 +71,12 @@ def pack(arrays: dict[str, Any], lists: Lists | None = None) -> dict[str, Any]:
     if "nodes" in arrays:
         nodes = packed.pop("nodes")
         packed |= pack_nodes(nodes, arrays["tree_start"], lists)
-    return packed
+    return in_order(packed)
+
+
+def in_order(packed: dict[str, Any]) -> dict[str, Any]:
+    """Return it by name: the same forest is the same file, however it was packed."""
+    return {name: packed[name] for name in sorted(packed)}
 
 
 def unpack(packed: dict[str, Any]) -> dict[str, Any]:
@@ -102,13 +107,31 @@ def pack_nodes(
         return {"nodes": nodes}
     is_inner, feature, cut = packed
     arrays = {"is_inner": is_inner, "feature": _core.shortest(feature)}
-    if lists is None and 2 * len(cuts) > len(cut):  # nearly all of them differ
-        threshold = np.ascontiguousarray(nodes["threshold"][nodes["child"] >= 0])
-        return arrays | {"threshold": threshold}
-    arrays["cut"] = _core.shortest(cut)
     if lists is not None:
-        return arrays
-    return arrays | {"cuts": cuts, "cuts_start": cuts_start}
+        return arrays | {"cut": _core.shortest(cut)}
+    return arrays | pack_thresholds(arrays["feature"], cut, cuts, cuts_start)
+
+
+def pack_thresholds(
+    feature: NDArray[Any],
+    cut: NDArray[Any],
+    cuts: NDArray[np.float64],
+    cuts_start: NDArray[np.int64],
+) -> dict[str, NDArray[Any]]:
+    """Return places in lists, and the lists; or thresholds, if nearly all differ."""
+    if 2 * len(cuts) > len(cut):
+        return {"threshold": cuts[places(feature, cut, cuts_start)]}
+    return {"cut": _core.shortest(cut), "cuts": cuts, "cuts_start": cuts_start}
+
+
+def places(
+    feature: NDArray[Any], cut: NDArray[Any], cuts_start: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return where the thresholds of inner nodes are among those of all features."""
+    # The flags are the two lowest bits, see _core.pack_nodes.
+    found: NDArray[np.int64] = cuts_start[feature >> 2]
+    found += cut
+    return found
 
 
 def unpack_nodes(packed: dict[str, NDArray[Any]]) -> NDArray[np.void]:
@@ -116,10 +139,8 @@ def unpack_nodes(packed: dict[str, NDArray[Any]]) -> NDArray[np.void]:
     feature = packed.pop("feature").astype(np.uint32)
     threshold = packed.pop("threshold", None)
     if threshold is None:
-        # The flags are the two lowest bits, see _core.pack_nodes.
-        place = packed.pop("cuts_start")[feature >> np.uint32(2)]
-        place += packed.pop("cut")
-        threshold = packed.pop("cuts")[place]
+        cut, cuts_start = packed.pop("cut"), packed.pop("cuts_start")
+        threshold = packed.pop("cuts")[places(feature, cut, cuts_start)]
     is_inner, tree_start = packed.pop("is_inner"), packed["tree_start"]
     return _core.unpack_nodes(is_inner, feature, threshold, tree_start)
 
@@ -127,28 +148,40 @@ def unpack_nodes(packed: dict[str, NDArray[Any]]) -> NDArray[np.void]:
 def with_lists(arrays: dict[str, Any], lists: Lists) -> dict[str, Any]:
     """Add the lists that trees were packed with, without thresholds that none has.
 
-    Places in the lists change with them, in the given array.
+    The result is what `pack` makes of these trees without lists. Places in the lists
+    change with them, in the given array.
 
     Examples
     --------
     >>> import numpy as np
-    >>> trees = {"feature": np.array([4, 4, 5]), "cut": np.array([2, 0, 2])}
-    >>> lists = np.array([0.5, 1.5, 2.5, 3.5]), np.array([0, 1, 4])
+    >>> trees = {"feature": np.array([4, 4, 5, 4]), "cut": np.array([2, 0, 2, 2])}
+    >>> lists = np.array([0.5, 1.5, 2.5, 3.5]), np.array([0, 1, 4, 4])
     >>> packed = with_lists(trees, lists)
     >>> packed["cut"].tolist(), packed["cuts"].tolist(), packed["cuts_start"].tolist()
-    ([1, 0, 1], [1.5, 3.5], [0, 0, 2])
+    ([1, 0, 1, 1], [1.5, 3.5], [0, 0, 2])
     """
     feature, cut = arrays["feature"], arrays["cut"]
     cuts, start = lists
     parts = [slice(i, i + LOOKED_UP) for i in range(0, len(cut), LOOKED_UP)]
     is_used = np.zeros(len(cuts), dtype=bool)
     for part in parts:
-        is_used[start[feature[part] >> 2] + cut[part]] = True
+        is_used[places(feature[part], cut[part], start)] = True
     n_before = np.concatenate([[0], np.cumsum(is_used)])  # that are used
     for part in parts:
         first = start[feature[part] >> 2]
         cut[part] = n_before[first + cut[part]] - n_before[first]
-    return arrays | {"cuts": cuts[is_used], "cuts_start": n_before[start]}
+    n_features = (
+        int(feature.max() >> 2) + 1 if len(feature) else 0
+    )  # up to the last used
+    packed = {name: array for name, array in arrays.items() if name != "cut"}
+    for name, dtype in DTYPES.items():
+        # Whole numbers of one tree and others of the next make longer ones together.
+        if name in packed and packed[name].itemsize > np.dtype(dtype).itemsize:
+            packed[name] = packed[name].astype(dtype)
+    packed |= pack_thresholds(
+        feature, cut, cuts[is_used], n_before[start[: n_features + 1]]
+    )
+    return in_order(packed)
 
 
 def lists_of(nodes: NDArray[np.void]) -> Lists:
