@@ -170,9 +170,7 @@ def with_lists(arrays: dict[str, Any], lists: Lists) -> dict[str, Any]:
     for part in parts:
         first = start[feature[part] >> 2]
         cut[part] = n_before[first + cut[part]] - n_before[first]
-    n_features = (
-        int(feature.max() >> 2) + 1 if len(feature) else 0
-    )  # up to the last used
+    n_features = int(feature.max() >> 2) + 1 if len(feature) else 0
     packed = {name: array for name, array in arrays.items() if name != "cut"}
     for name, dtype in DTYPES.items():
         # Whole numbers of one tree and others of the next make longer ones together.
