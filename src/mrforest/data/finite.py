@@ -6,21 +6,26 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from mrforest._threads import in_parts
-from mrforest.data.training import useful_threads
+from mrforest.data.training import SERIAL_WORK
 
 
-def refuse_infinite(X: NDArray[np.float64], n_threads: int, **checks: Any) -> None:
-    """Let scikit-learn complain about a table that it has checked but for its values.
+def is_large_array(X: Any) -> bool:
+    """Whether it is an array of floats that several threads had better look at."""
+    return isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.size >= SERIAL_WORK
+
+
+def refuse_infinite(X: NDArray[np.floating], n_jobs: int | None, **checks: Any) -> None:
+    """Let scikit-learn check a table, if it may have values that are not allowed.
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features), dtype=float64
-        C-contiguous.
-    n_threads : int
+    X : ndarray of shape (n_samples, n_features), of floats
+    n_jobs : int or None
     **checks
         What `check_array` is told.
 
@@ -39,5 +44,5 @@ def refuse_infinite(X: NDArray[np.float64], n_threads: int, **checks: Any) -> No
             return bool(np.isfinite(X[rows].sum()))
 
     # A sum may overflow, and NaN may be allowed: that is for scikit-learn to tell.
-    if not all(in_parts(has_finite_sum, len(X), useful_threads(X.size, n_threads))):
+    if not all(in_parts(has_finite_sum, len(X), effective_n_jobs(n_jobs))):
         check_array(X, **checks)

@@ -24,7 +24,7 @@ from sklearn.utils import (
 from sklearn.utils.validation import validate_data
 
 from mrforest import _core
-from mrforest.data.finite import refuse_infinite
+from mrforest.data.finite import is_large_array, refuse_infinite
 
 MAX_CATEGORIES = 65_535  # binning codes them in 16 bits, beside the missing bin
 
@@ -173,7 +173,7 @@ def read_predict(
     schema: Schema,
     *,
     allow_missing: bool = True,
-    n_threads: int = 1,
+    n_jobs: int | None = 1,
 ) -> np.ndarray:
     """Validate and read a table whose columns are those seen at `fit`.
 
@@ -187,8 +187,8 @@ def read_predict(
         What `read_fit` learned.
     allow_missing : bool, default=True
         As in `read_fit`.
-    n_threads : int, default=1
-        Threads that look for infinite values in an array.
+    n_jobs : int, default=1
+        Threads that look for infinite values in a large array.
 
     Returns
     -------
@@ -201,12 +201,12 @@ def read_predict(
         native = frame.to_native()
         validate_data(estimator, native, reset=False, skip_check_array=True)
         return _read(estimator, frame, mask, schema, allow_missing=allow_missing)[0]
-    # What validate_data does, in its order, but for threads.
-    checks = _checks(allow_missing) | {"input_name": "X", "estimator": estimator}
-    values = check_array(X, **checks | {"ensure_all_finite": False})
-    refuse_infinite(values, n_threads, **checks)
-    validate_data(estimator, X, reset=False, skip_check_array=True)
-    X = values
+    checks = _checks(allow_missing)
+    if n_jobs != 1 and is_large_array(X):
+        # The same in the same order, but values are looked at in threads.
+        refuse_infinite(X, n_jobs, **checks, input_name="X", estimator=estimator)
+        checks["ensure_all_finite"] = False
+    X = validate_data(estimator, X, reset=False, **checks)
     for j, values in enumerate(schema.categories):
         # A number equals no text: without this every row would pass as unseen.
         if values is not None and len(values) and values.dtype.kind not in "biuf":

@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -43,7 +42,7 @@ class FittedForest(BaseEstimator, ABC):
             X,
             self._schema,
             allow_missing=self._allows_missing(),
-            n_threads=effective_n_jobs(self.n_jobs),
+            n_jobs=self.n_jobs,
         )
 
     def apply(self, X: Any) -> NDArray[np.int32]:
