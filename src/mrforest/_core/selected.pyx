@@ -67,6 +67,7 @@ cdef bint make_room(Selected* selected, const Table* table, Py_ssize_t n_bins) n
         free(selected.columns)
         free(selected.points)
         selected.room = 0
+        # Cells of 32 bits leave room behind the last one, where kernels read, but use nothing.
         selected.columns = malloc(n_bins * table.n_columns * sizeof(int64_t))
         selected.points = <int32_t*> malloc(n_bins * sizeof(int32_t))
         if selected.columns is NULL or selected.points is NULL:
