@@ -3,14 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
+
+
+class Step(Protocol):
+    """Moves a bar on."""
+
+    def __call__(self, n_steps: int = 1, *, note: str | None = None) -> None:
+        """Move so many steps; show a note behind the bar from now on."""
+
+
+def no_step(n_steps: int = 1, *, note: str | None = None) -> None:
+    """Move nothing: nobody watches."""
 
 
 @contextmanager
-def progress_bar(
-    description: str, total: int, *, visible: bool
-) -> Iterator[Callable[[], None]]:
+def progress_bar(description: str, total: int, *, visible: bool) -> Iterator[Step]:
     """Show a bar on standard error; call what it yields once for each step done.
 
     Parameters
@@ -24,11 +34,11 @@ def progress_bar(
 
     Yields
     ------
-    callable
-        Takes no argument, moves the bar one step on.
+    Step
+        Moves the bar on, by one step if it is called without an argument.
     """
     if not visible:
-        yield lambda: None
+        yield no_step
         return
     try:
         from rich.console import Console
@@ -51,7 +61,13 @@ def progress_bar(
         TimeElapsedColumn(),
         TextColumn("eta"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(description, total=total)
-        yield lambda: bar.advance(task)
+        task = bar.add_task(description, total=total, note="")
+
+        def step(n_steps: int = 1, *, note: str | None = None) -> None:
+            told = {} if note is None else {"note": note}
+            bar.update(task, advance=n_steps, **told)
+
+        yield step

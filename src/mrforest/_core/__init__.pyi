@@ -173,6 +173,13 @@ def partition_points(
     key: Key, n: int, n_structure: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
 def bootstrap_points(key: Key, n: int) -> NDArray[np.int32]: ...
+def structure_boundary(key: Key, n: int, n_structure: int) -> tuple[int, int]: ...
+def is_structure(
+    key: Key, points: NDArray[np.int32], word: int, point: int
+) -> NDArray[np.bool_]: ...
+def copies_in_bag(
+    key: Key, n: int, points: NDArray[np.int32]
+) -> NDArray[np.int32]: ...
 def indices(
     key: Key, path: int, purpose: int, limits: NDArray[np.int64]
 ) -> NDArray[np.int64]: ...
@@ -229,6 +236,7 @@ def grow_tree(
     *,
     rule: SplitRule,
     idle: list[Any] | None = None,
+    below: tuple[int, int, float, float] | None = None,
 ) -> Tree: ...
 def grow_in_range(
     table: TrainingTable,
@@ -268,6 +276,63 @@ def grow_by_comparisons(
     comparer: Comparer,
     supervised: bool,
 ) -> Tree: ...
+
+# ---- nodes whose points are elsewhere --------------------------------------------
+
+class Chooser:
+    needs_points: bool
+    def __init__(
+        self,
+        table: TrainingTable,
+        limits: Limits,
+        rule: SplitRule,
+        *,
+        is_honest: bool,
+    ) -> None: ...
+    def choose(
+        self,
+        counts: NDArray[np.int32],
+        points: NDArray[np.int32] | None,
+        key: Key,
+        path: int,
+        depth: int,
+        n_structure: int,
+        n_points: int,
+        root_weight: float,
+    ) -> tuple[tuple[int, int, bool, bool], tuple[float, int], float] | None: ...
+    def weight(self, counts: NDArray[np.int64]) -> float: ...
+    def leaf(
+        self, counts: NDArray[np.int64], key: Key, path: int
+    ) -> tuple[int, NDArray[np.float64]]: ...
+
+def count_nodes(
+    table: TrainingTable,
+    rows: NDArray[np.int32],
+    first: NDArray[np.int64],
+    end: NDArray[np.int64],
+) -> NDArray[np.int32]: ...
+def count_node_points(
+    table: TrainingTable,
+    rows: NDArray[np.int32],
+    first: NDArray[np.int64],
+    end: NDArray[np.int64],
+) -> NDArray[np.int32]: ...
+def count_node_classes(
+    table: TrainingTable,
+    rows: NDArray[np.int32],
+    first: NDArray[np.int64],
+    end: NDArray[np.int64],
+) -> NDArray[np.int64]: ...
+def part_nodes(
+    table: TrainingTable,
+    rows: NDArray[np.int32],
+    first: NDArray[np.int64],
+    end: NDArray[np.int64],
+    cuts: NDArray[np.int32],
+) -> NDArray[np.int64]: ...
+PATH_OF_ROOT: int
+
+def paths_below(path: int) -> tuple[int, int]: ...
 
 # ---- rows through trees ----------------------------------------------------------
 

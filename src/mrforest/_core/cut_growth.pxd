@@ -24,3 +24,6 @@ cdef class CutGrowth(Growth):
     cdef void prepare(self) except *
     cdef int draw(self, const Pending* node, Split* split) except FAILED nogil
     cdef void write(self, Node* node, const Split* split) noexcept nogil
+
+
+cdef void write_split(TrainingTable table, const Split* split, Node* node) noexcept nogil

@@ -66,15 +66,19 @@ cdef class CutGrowth(Growth):
         return self.splitter.split(&view, split)
 
     cdef void write(self, Node* node, const Split* split) noexcept nogil:
-        """The split as rows of values see it."""
-        cdef Py_ssize_t feature = split.feature
-        node.feature = <unsigned int> feature
-        if split.cut.missing_left:
-            node.feature |= MISSING_LEFT
-        if split.cut.is_equality:
-            node.feature |= EQUALITY
-            node.threshold = split.cut.bin
-        elif split.cut.bin == self.table.n_bins[feature] - 1:
-            node.threshold = INFINITY
-        else:
-            node.threshold = self.owner.cuts[self.owner.cuts_start[feature] + split.cut.bin]
+        write_split(self.owner, split, node)
+
+
+cdef void write_split(TrainingTable table, const Split* split, Node* node) noexcept nogil:
+    """The split as rows of values see it."""
+    cdef Py_ssize_t feature = split.feature
+    node.feature = <unsigned int> feature
+    if split.cut.missing_left:
+        node.feature |= MISSING_LEFT
+    if split.cut.is_equality:
+        node.feature |= EQUALITY
+        node.threshold = split.cut.bin
+    elif split.cut.bin == table.view.n_bins[feature] - 1:
+        node.threshold = INFINITY
+    else:
+        node.threshold = table.cuts[table.cuts_start[feature] + split.cut.bin]

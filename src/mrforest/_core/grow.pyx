@@ -37,7 +37,8 @@ cdef object growth_of(
 
 
 def grow_tree(
-    TrainingTable table, structure, estimation, key, Limits limits, *, SplitRule rule, idle=None
+    TrainingTable table, structure, estimation, key, Limits limits, *, SplitRule rule, idle=None,
+    below=None
 ):
     """Grow a tree and fill its leaves.
 
@@ -55,6 +56,10 @@ def grow_tree(
         Work space that no thread uses, for trees of the same forest. What this tree used is
         put there when it is grown, and taken by the next one: its memory need not be asked
         for, and cleared by the kernel, again.
+    below : tuple of path, depth, weight and min_weight, default=None
+        Grow no tree, but what comes below a node that has these points: its path and depth, the
+        weight of all structure points of the tree, and the least weight of the estimation points
+        of a child.
 
     Returns
     -------
@@ -62,6 +67,7 @@ def grow_tree(
         See `flatten`.
     """
     cdef CutGrowth growth = growth_of(table, structure, estimation, key, limits, rule, idle)
+    growth.begin_at(below)
     tree = growth.run()
     if idle is not None:
         growth.forget_points()

@@ -41,6 +41,15 @@ cdef struct Pending:
     bint is_pure                    # whether it is known to be a leaf, having one class only
 
 
+cdef struct Root:
+    # The node that growth begins with.
+    uint64_t path
+    Py_ssize_t depth
+    bint is_whole                   # whether it is the tree's root; else the tree says:
+    double weight                   # of its structure points
+    double min_weight               # of the estimation points of a child
+
+
 cdef class Limits:
     cdef readonly Py_ssize_t min_leaf
     cdef readonly bint has_floor
@@ -61,6 +70,7 @@ cdef class Growth:
     cdef Py_ssize_t most_structure, most_estimation     # rows that there is work space for
     cdef bint is_honest                         # whether the two are different lists
     cdef bint compares                          # whether nodes have pivots, not cuts
+    cdef Root root
 
     # What grows
     cdef GrownNode* nodes
@@ -99,6 +109,7 @@ cdef class Growth:
     cdef int grow(self) except FAILED nogil
     cdef int grow_below(self, Pending node) except FAILED nogil
     cdef void set_points(self, structure, estimation, key) except *
+    cdef void begin_at(self, below) except *
     cdef void forget_points(self) except *
     cdef object run(self)
 

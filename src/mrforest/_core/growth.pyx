@@ -131,6 +131,13 @@ cdef class Growth:
         self.n_nodes = self.n_pending = 0
         self.root_weight = self.min_weight = 0
         self.since_look = 0
+        self.begin_at(None)
+
+    cdef void begin_at(self, below) except *:
+        """Begin with a node of a tree that others have begun, see `grow_tree`; None: the root."""
+        self.root.is_whole = below is None
+        self.root.path, self.root.depth, self.root.weight, self.root.min_weight = (
+            (ROOT_PATH, 0, 0, 0) if below is None else below)
 
     cdef void forget_points(self) except *:
         """The tree is done: the points of the next one may take their place."""
@@ -305,18 +312,23 @@ cdef class Growth:
 
     cdef int start(self, Pending* root) noexcept nogil:
         cdef Py_ssize_t n = self.estimation.shape[0]
-        if self.add_node(-1, ROOT_PATH, 0, n, self.points_of(0, n)) != 0:
+        if self.add_node(-1, self.root.path, 0, n, self.points_of(0, n)) != 0:
             return OUT_OF_MEMORY
         root.number = 0
-        root.depth = 0
+        root.depth = <int32_t> self.root.depth
         root.first_structure = 0
         root.n_structure = self.structure.shape[0]
         root.histogram = NO_HISTOGRAM
         root.level = NOT_IN_BLOCK
         root.sheet = NO_SHEET
         root.is_pure = False
+        self.root_weight = self.root.weight
+        self.min_weight = self.root.min_weight
         if root.n_structure > 0:
             self.count_totals(root)
+        if not self.root.is_whole:
+            return 0
+        if root.n_structure > 0:
             self.root_weight = node_weight(self.table, self.totals)
         if self.limits.min_weight > 0:
             self.min_weight = self.limits.min_weight * self.weight_of(&self.estimation[0], n)

@@ -14,3 +14,5 @@ cdef Py_ssize_t draw_label(
 cdef void leaf_moments(
     const Table* table, const int32_t* rows, Py_ssize_t n, int64_t* mass, int64_t* moment,
     double* variance) noexcept nogil
+cdef void weigh_classes(
+    const Table* table, const int64_t* counts, double* masses) noexcept nogil

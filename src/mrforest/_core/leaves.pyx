@@ -17,10 +17,18 @@ cdef void leaf_masses(
     double* masses,         # OUT  one a class
 ) noexcept nogil:
     """Class masses of a leaf."""
-    cdef Py_ssize_t i, k
+    cdef Py_ssize_t i
     memset(counts, 0, table.n_columns * sizeof(int64_t))
     for i in range(n):
         counts[table.y[rows[i]]] += mass_of(table, rows[i])
+    weigh_classes(table, counts, masses)
+
+
+cdef void weigh_classes(
+    const Table* table, const int64_t* counts, double* masses
+) noexcept nogil:
+    """Class masses from counts."""
+    cdef Py_ssize_t k
     for k in range(table.n_columns):
         masses[k] = counts[k] * (
             1.0 if table.class_weight is NULL else table.class_weight[k])

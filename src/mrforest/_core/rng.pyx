@@ -11,6 +11,9 @@ from mrforest._core.rng cimport (
     Purpose, Stream, index_below, next_index, open_stream, philox4x64,
 )
 
+cdef extern from *:
+    int popcount "__builtin_popcountll"(unsigned long long bits) nogil
+
 SPLIT_PURPOSE = <int> Purpose.SPLIT
 
 cdef enum:
@@ -204,6 +207,109 @@ def partition_points(key, Py_ssize_t n, Py_ssize_t n_structure):
     if not is_drawn:
         raise MemoryError("no memory to draw points")
     return structure[:n_structure], estimation[:n - n_structure]
+
+
+# ---- some of the points ------------------------------------------------------------------
+
+# What a machine must know that has some of the points only, and the tree's key.
+
+def structure_boundary(key, Py_ssize_t n, Py_ssize_t n_structure):
+    """Up to which word points are structure points, see `partition_points`.
+
+    Parameters
+    ----------
+    key : pair of uint64
+    n, n_structure : int
+
+    Returns
+    -------
+    word, point : int
+        Points with smaller words are structure points, and of those with this word the ones up
+        to this point.
+    """
+    cdef Stream stream = open_stream(key[0], key[1], 0, Purpose.SAMPLE)
+    cdef int64_t counts[N_HIGH]
+    cdef uint64_t block[4]
+    cdef Py_ssize_t i, bits = 0, before = 0, n_found = 0, n_ties, point = -1
+    cdef uint64_t last
+    if n_structure == 0:
+        return 0, -1
+    memset(counts, 0, sizeof(counts))
+    with nogil:
+        for i in range(n):
+            if i & 3 == 0:
+                write_block(&stream, i >> 2, block)
+            counts[block[i & 3] >> (64 - HIGH_BITS)] += 1
+        while before + counts[bits] < n_structure:
+            before += counts[bits]
+            bits += 1
+    words_ = np.empty(counts[bits], dtype=np.uint64)
+    cdef uint64_t[::1] found = words_
+    with nogil:
+        for i in range(n):
+            if i & 3 == 0:
+                write_block(&stream, i >> 2, block)
+            if block[i & 3] >> (64 - HIGH_BITS) == <uint64_t> bits:
+                found[n_found] = block[i & 3]
+                n_found += 1
+        n_ties = n_structure - before
+        last = select(&found[0], n_found, n_ties - 1)
+        for i in range(n_found):
+            n_ties -= found[i] < last
+        while n_ties > 0:
+            point += 1
+            n_ties -= word_of(&stream, point) == last
+    return last, point
+
+
+def is_structure(key, const int32_t[::1] points, uint64_t word, int64_t point):
+    """Which of some points are structure points, given the boundary.
+
+    Points ascend. Returns an ndarray of bool.
+    """
+    cdef Stream stream = open_stream(key[0], key[1], 0, Purpose.SAMPLE)
+    cdef uint64_t block[4]
+    cdef uint64_t own
+    cdef Py_ssize_t i, at_block = -1
+    out = np.empty(points.shape[0], dtype=np.bool_)
+    cdef uint8_t[::1] side = out.view(np.uint8)
+    with nogil:
+        for i in range(points.shape[0]):
+            if points[i] >> 2 != at_block:
+                at_block = points[i] >> 2
+                write_block(&stream, at_block, block)
+            own = block[points[i] & 3]
+            side[i] = own < word or (own == word and points[i] <= point)
+    return out
+
+
+def copies_in_bag(key, Py_ssize_t n, const int32_t[::1] points):
+    """How often some points are in the bag that `bootstrap_points` draws from n of them.
+
+    Points ascend. Returns an ndarray of int32.
+    """
+    cdef Stream stream = open_stream(key[0], key[1], 0, Purpose.SAMPLE)
+    cdef uint64_t block[4]
+    cdef uint64_t mask
+    cdef Py_ssize_t i, drawn
+    # A bit for each of the n, and how many bits there are before each word of them
+    cdef uint64_t[::1] bits = np.zeros((n + 63) // 64, dtype=np.uint64)
+    cdef int64_t[::1] before = np.zeros((n + 63) // 64 + 1, dtype=np.int64)
+    out = np.zeros(points.shape[0], dtype=np.int32)
+    cdef int32_t[::1] copies = out
+    with nogil:
+        for i in range(points.shape[0]):
+            bits[points[i] >> 6] |= <uint64_t> 1 << (points[i] & 63)
+        for i in range(bits.shape[0]):
+            before[i + 1] = before[i] + popcount(bits[i])
+        for i in range(n):
+            if i & 3 == 0:
+                write_block(&stream, i >> 2, block)
+            drawn = index_below(block[i & 3], n)
+            mask = <uint64_t> 1 << (drawn & 63)
+            if bits[drawn >> 6] & mask:
+                copies[before[drawn >> 6] + popcount(bits[drawn >> 6] & (mask - 1))] += 1
+    return out
 
 
 def bootstrap_points(key, Py_ssize_t n):

@@ -112,6 +112,16 @@ cdef dict value_leaves(Growth growth, const int32_t[::1] leaves):
     return {"leaf_mass": mass_, "leaf_moment": moment_, "leaf_variance": variance_}
 
 
+cdef object node_decreases(Growth growth, const int32_t[::1] order):
+    """By how much each node decreases the impurity; 0 for leaves."""
+    out = np.empty(growth.n_nodes)
+    cdef double[::1] decrease = out
+    cdef Py_ssize_t i
+    for i in range(growth.n_nodes):
+        decrease[i] = growth.nodes[order[i]].decrease
+    return out
+
+
 cdef object decrease_of(Growth growth, const int32_t[::1] order):
     """For each feature, by how much its splits decrease the impurity."""
     out = np.zeros(growth.table.n_features)
@@ -151,6 +161,9 @@ def flatten(Growth growth):
         structure_decrease : float64, for each feature, by how much its splits decrease the
             impurity of the structure points
 
+        Subtrees of cuts, instead of that:
+        node_decrease : float64, the same of each node alone
+
         Trees of comparisons:
         pivots : int32 of shape (n_nodes, 2), the two rows that a split compares with
 
@@ -175,8 +188,10 @@ def flatten(Growth growth):
     tree = {"nodes": nodes, "leaf_points": leaf_points}
     if growth.compares:
         tree["pivots"] = pivots_of(growth, order)
-    else:
+    elif growth.root.is_whole:
         tree["structure_decrease"] = decrease_of(growth, order)
+    else:
+        tree["node_decrease"] = node_decreases(growth, order)
     if growth.table.criterion == VARIANCE:
         return tree | value_leaves(growth, leaves)
     return tree | class_leaves(growth, leaves)

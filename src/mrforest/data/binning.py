@@ -118,7 +118,7 @@ def find_bins(
     -------
     Binning
     """
-    limit = MAX_EXACT_BINS if max_bins == "exact" else max_bins
+    limit = most_bins(max_bins)
     is_categorical = n_categories >= 0
     found = in_parts(partial(few_values, X), X.shape[1], n_threads)
     values = np.concatenate([values for values, _, _ in found])
@@ -146,6 +146,19 @@ def find_bins(
             is_few.tolist(), first.tolist(), n_midpoints.tolist(), strict=True
         )
     ]
+    return binning_of(cuts, n_categories)
+
+
+def most_bins(max_bins: int | Literal["exact"]) -> int:
+    """Return how many distinct values a feature may have without quantiles."""
+    return MAX_EXACT_BINS if max_bins == "exact" else max_bins
+
+
+def binning_of(
+    cuts: list[NDArray[np.float64]], n_categories: NDArray[np.int32]
+) -> Binning:
+    """Return the binning of these cuts of each feature; categories have none."""
+    is_categorical = n_categories >= 0
     lengths = np.array([len(c) for c in cuts], dtype=np.int64)
     return Binning(
         cuts=np.concatenate(cuts),

@@ -423,14 +423,37 @@ def _encode(
         occurs = np.zeros(len(values) + 1, dtype=bool)
         occurs[codes] = True  # missing marks the last entry
         categories = values[occurs[:-1]]
-        if len(categories) > MAX_CATEGORIES:
-            raise ValueError(
-                f"{label} of X has {len(categories):,} categories, at most "
-                f"{MAX_CATEGORIES:,} are allowed: merge rare ones or make it numeric."
-            )
+        _refuse_many(categories, label)
     index = {key: i for i, key in enumerate(_keys(categories))}
     table = np.array([index.get(key, np.nan) for key in _keys(values)] + [np.nan])
     return table[codes], categories  # missing takes the last entry
+
+
+def _refuse_many(categories: np.ndarray, label: str) -> None:
+    if len(categories) > MAX_CATEGORIES:
+        raise ValueError(
+            f"{label} of X has {len(categories):,} categories, at most "
+            f"{MAX_CATEGORIES:,} are allowed: merge rare ones or make it numeric."
+        )
+
+
+def join_categories(lists: Sequence[np.ndarray], label: str) -> np.ndarray:
+    """Join the categories of a feature that parts of a table have, sorted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> join_categories([np.array(["b"]), np.array(["a", "b"])], "Column 'x'")
+    array(['a', 'b'], dtype='<U1')
+    """
+    joined = np.concatenate(lists)
+    if joined.dtype.kind == "O":
+        values = _sorted(list(dict.fromkeys(joined.tolist())))
+        joined = np.fromiter(values, dtype=object, count=len(values))
+    else:
+        joined = np.unique(joined)
+    _refuse_many(joined, label)
+    return joined
 
 
 def _keys(values: np.ndarray) -> Any:

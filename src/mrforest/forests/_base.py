@@ -88,11 +88,9 @@ class BaseForest(CallbackSupportMixin, FittedForest):
                 f"{type(self).__name__}._rule must return a compiled split rule, not "
                 f"{rule!r}; mrforest.rules has forests for rules in Python"
             )
-        if not rule.looks_at_all or training.table.is_large:
-            training.table.add_columns()
         n_cells = training.n_features * len(training.row_origin)
         n_threads = useful_threads(n_cells, effective_n_jobs(self.n_jobs))
-        training.table.add_slices(in_parts=partial(in_parts, n_threads=n_threads))
+        add_views(training.table, rule, n_threads)
         return partial(_core.grow_tree, rule=rule, idle=[])
 
     def _limits(self, interrupt: NDArray[np.uint8]) -> _core.Limits:
@@ -329,6 +327,15 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         """
         check_is_fitted(self)
         return shares_of(self._structure_decrease)
+
+
+def add_views(
+    table: _core.TrainingTable, rule: _core.SplitRule, n_threads: int
+) -> None:
+    """Let a table have its codes in the other ways that serve a rule."""
+    if not rule.looks_at_all or table.is_large:
+        table.add_columns()
+    table.add_slices(in_parts=partial(in_parts, n_threads=n_threads))
 
 
 def trees_at_once(training: TrainingSet, n_trees: int, n_jobs: int) -> int:

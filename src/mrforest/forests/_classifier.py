@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from mrforest.data.training import Classes, Numbers, TrainingSet
 from mrforest.forests._base import BaseForest, shares_of
 from mrforest.forests._fitted import FittedClassifier
 from mrforest.forests._flat import ClassForest
-from mrforest.forests._target import read_class_weight, read_classes
+from mrforest.forests._target import class_masses, read_class_weight, read_classes
 
 
 class BaseForestClassifier(FittedClassifier, BaseForest):
@@ -23,7 +24,8 @@ class BaseForestClassifier(FittedClassifier, BaseForest):
         self, y: NDArray[Any], weights: NDArray[np.float64] | None
     ) -> tuple[Classes | Numbers, dict[str, Any]]:
         classes, codes = read_classes(y)
-        class_weight = read_class_weight(self.class_weight, classes, codes, weights)
+        masses = partial(class_masses, codes, len(classes), weights)
+        class_weight = read_class_weight(self.class_weight, classes, masses)
         target = Classes(codes, len(classes), class_weight, self._criterion())
         return target, {"classes_": classes, "n_classes_": len(classes)}
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -77,11 +78,21 @@ def read_sample_weight(
     return weights
 
 
+def class_masses(
+    codes: NDArray[np.int32], n_classes: int, sample_weight: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return the rows, or their weight, of each class."""
+    if sample_weight is not None:
+        # Summed from small to large, the order of the rows does not show.
+        order = np.lexsort((sample_weight, codes))
+        codes, sample_weight = codes[order], sample_weight[order]
+    return np.bincount(codes, sample_weight, minlength=n_classes).astype(np.float64)
+
+
 def read_class_weight(
     class_weight: dict[Any, float] | Literal["balanced"] | None,
     classes: NDArray[Any],
-    codes: NDArray[np.int32],
-    sample_weight: NDArray[np.float64] | None,
+    masses: Callable[[], NDArray[np.float64]],
 ) -> NDArray[np.float64] | None:
     """Return a weight for each class; balanced ones give all classes the same mass."""
     if class_weight is None:
@@ -89,16 +100,12 @@ def read_class_weight(
     weights: NDArray[np.float64]
     if class_weight == "balanced":
         # compute_class_weight knows sample weights only in newer versions.
-        if sample_weight is not None:
-            # Summed from small to large, the order of the rows does not show.
-            order = np.lexsort((sample_weight, codes))
-            codes, sample_weight = codes[order], sample_weight[order]
-        mass = np.bincount(codes, sample_weight, minlength=len(classes))
+        mass = masses()
         present = mass > 0
         weights = np.zeros(len(classes))
         weights[present] = mass.sum() / (present.sum() * mass[present])
     else:
-        weights = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+        weights = compute_class_weight(class_weight, classes=classes, y=classes)
         weights = weights.astype(np.float64)
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise ValueError(

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The same forests on a Dask cluster: bit for bit, for any partitions and workers."""
+
+from mrforest.dask.forest import (
+    DaskBernoulliForestClassifier,
+    DaskBreimanForestClassifier,
+    DaskMultinomialForestClassifier,
+)
+
+__all__ = [
+    "DaskBernoulliForestClassifier",
+    "DaskBreimanForestClassifier",
+    "DaskMultinomialForestClassifier",
+]

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tasks on a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dask.delayed import Delayed
+from distributed import Client, Future
+
+
+class DaskCluster:
+    """Submits tasks; those whose results nobody holds any more are dropped.
+
+    Every task is a function of its arguments alone, so the scheduler can run it again
+    on another worker when one is lost. A task asks for a worker, and may get another.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])
+        if not self._addresses:
+            raise ValueError(
+                "the Dask cluster has no worker; start one, or wait for it: "
+                "client.wait_for_workers(1)"
+            )
+
+    @property
+    def n_workers(self) -> int:
+        """Workers that were there when the fit began."""
+        return len(self._addresses)
+
+    def _address(self, worker: int | None) -> str | None:
+        return None if worker is None else self._addresses[worker % self.n_workers]
+
+    def submit(
+        self, function: Callable[..., Any], *args: Any, worker: int | None = None
+    ) -> Future:
+        """Let a function run."""
+        where = self._address(worker)
+        return self._client.submit(
+            function,
+            *args,
+            workers=where,
+            allow_other_workers=where is not None,
+            pure=False,
+        )
+
+    def compute(
+        self, lazy: Sequence[Delayed], worker: int | None = None
+    ) -> list[Future]:
+        """Let what is lazy be computed."""
+        where = self._address(worker)
+        futures: list[Future] = self._client.compute(
+            list(lazy), workers=where, allow_other_workers=where is not None
+        )
+        return futures
+
+    def gather(self, futures: Sequence[Future]) -> list[Any]:
+        """Return results; an error in one of them is raised."""
+        results: list[Any] = self._client.gather(list(futures))
+        return results

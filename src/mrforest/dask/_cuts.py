@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The cuts that `find_bins` would choose, from parts of a table that never meet.
+
+Few distinct values are listed and the lists joined. Of many, exact quantiles are found
+in two passes over the parts:
+
+    first pass    some values of each part, with how many lie at or below each: between
+                  which two of them does each quantile lie?
+    second pass   the values that lie there, with their counts
+
+Counts are whole numbers, so the cuts do not depend on how rows are dealt out to parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mrforest.data.binning import midpoints
+
+# Values that the first pass lists of a feature, at least, if there are so many. The
+# second pass then looks at about one value in eight.
+LISTED = 4096
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Some values of a feature in one part of the table.
+
+    Attributes
+    ----------
+    values : ndarray of float64
+        Distinct, ascending; the smallest and the largest are among them.
+    n_below, n_up_to : ndarray of int64
+        How many of the part's values are smaller than each, and at most as large.
+    is_all : bool
+        Whether every distinct value is there.
+    """
+
+    values: NDArray[np.float64]
+    n_below: NDArray[np.int64]
+    n_up_to: NDArray[np.int64]
+    is_all: bool
+
+    @property
+    def n(self) -> int:
+        """How many values the part has, missing ones not counted."""
+        return int(self.n_up_to[-1]) if len(self.n_up_to) else 0
+
+    def bounds(
+        self, values: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many of the part's values are at most these: at least, at most."""
+        place = np.searchsorted(self.values, values, side="right")
+        least = np.append(0, self.n_up_to)[place]
+        if self.is_all:
+            return least, least
+        is_listed = np.append(np.nan, self.values)[place] == values
+        most = np.append(self.n_below, self.n)[place]
+        return least, np.where(is_listed, least, most)
+
+
+def list_values(column: NDArray[np.float64], n_listed: int) -> Listed:
+    """List all distinct values of a column, or at least so many, evenly spread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> listed = list_values(np.array([2.0, 1.0, np.nan, 2.0]), 10)
+    >>> listed.values, listed.n_below, listed.n_up_to, listed.is_all
+    (array([1., 2.]), array([0, 1]), array([1, 3]), True)
+    """
+    ordered = in_order(column)
+    values = distinct_of(ordered)
+    is_all = len(values) <= n_listed
+    if not is_all:
+        values = np.unique(ordered[evenly(len(ordered), n_listed)])
+    return Listed(
+        values,
+        np.searchsorted(ordered, values, side="left"),
+        np.searchsorted(ordered, values, side="right"),
+        is_all,
+    )
+
+
+def in_order(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sort the values of a column that are there."""
+    ordered = np.sort(column)  # NaN last
+    return ordered[: np.searchsorted(ordered, np.nan)]
+
+
+def distinct_of(ordered: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return each of the sorted values once."""
+    is_last = np.append(ordered[1:] != ordered[:-1], True)[: len(ordered)]
+    return ordered[is_last]
+
+
+def evenly(n: int, n_chosen: int) -> NDArray[np.int64]:
+    """Return places in [0, n), first and last among them."""
+    return np.arange(n_chosen, dtype=np.int64) * (n - 1) // (n_chosen - 1)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Where the quantiles of one feature lie: in disjoint ranges (low, high].
+
+    Attributes
+    ----------
+    low, high : ndarray of float64
+        Ascending. The first range may begin at -inf.
+    targets : ndarray of int64
+        Ranks of the quantiles, the smallest value has 1.
+    """
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    targets: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a part has in those ranges.
+
+    Attributes
+    ----------
+    n_below : ndarray of int64
+        Values at or below the low end of each range.
+    values, counts : list of ndarray
+        Distinct values in each range, and how many of each there are.
+    above : ndarray of float64
+        The smallest value above each range; inf: there is none.
+    """
+
+    n_below: NDArray[np.int64]
+    values: list[NDArray[np.float64]]
+    counts: list[NDArray[np.int64]]
+    above: NDArray[np.float64]
+
+
+def cuts_or_ranges(
+    parts: Sequence[Listed], max_bins: int
+) -> NDArray[np.float64] | Wanted:
+    """Return the cuts of a feature, or where its quantiles have to be looked for.
+
+    Parameters
+    ----------
+    parts : sequence of Listed
+        Each with more than `max_bins` values, or all.
+    max_bins : int
+        A feature with more distinct values is cut at quantiles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> parts = [list_values(np.array(values), 10) for values in ([1.0, 2.0], [4.0])]
+    >>> cuts_or_ranges(parts, 255)
+    array([1.5, 3. ])
+    """
+    known = np.unique(np.concatenate([part.values for part in parts]))
+    if all(part.is_all for part in parts) and len(known) <= max_bins:
+        return midpoints(known[:-1], known[1:])
+    n = sum(part.n for part in parts)
+    targets = -(-np.arange(1, max_bins, dtype=np.int64) * n // max_bins)
+    bounds = [part.bounds(known) for part in parts]
+    least = np.sum([bound for bound, _ in bounds], axis=0)
+    most = np.sum([bound for _, bound in bounds], axis=0)
+    # Quantile of rank r: larger than all of which surely fewer than r are at most as
+    # large, and at most the first of which surely r are.
+    low = np.append(-np.inf, known)[np.searchsorted(most, targets, side="left")]
+    high = known[np.searchsorted(least, targets, side="left")]
+    return Wanted(*joined(low, high), targets)
+
+
+def joined(
+    low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Join ranges that overlap; both ends ascend.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> joined(np.array([0.0, 1.0, 5.0]), np.array([2.0, 3.0, 6.0]))
+    (array([0., 5.]), array([3., 6.]))
+    """
+    begins = np.append(True, low[1:] >= high[:-1])
+    return low[begins], high[np.append(begins[1:], True)]
+
+
+def look_in_ranges(column: NDArray[np.float64], wanted: Wanted) -> Found:
+    """Return what a part has in the ranges."""
+    ordered = in_order(column)
+    first = np.searchsorted(ordered, wanted.low, side="right")
+    end = np.searchsorted(ordered, wanted.high, side="right")
+    values, counts = [], []
+    for i, j in zip(first.tolist(), end.tolist(), strict=True):
+        inside = ordered[i:j]
+        distinct = distinct_of(inside)
+        up_to = np.searchsorted(inside, distinct, side="right")
+        values.append(distinct)
+        counts.append(np.diff(up_to, prepend=0))
+    return Found(first, values, counts, np.append(ordered, np.inf)[end])
+
+
+def cuts_from(parts: Sequence[Found], wanted: Wanted) -> NDArray[np.float64]:
+    """Return the cuts at the quantiles."""
+    n_below = np.sum([part.n_below for part in parts], axis=0)
+    above = np.min([part.above for part in parts], axis=0)
+    low, high = [], []
+    place = 0
+    for i in range(len(wanted.low)):
+        values, which = np.unique(
+            np.concatenate([part.values[i] for part in parts]), return_inverse=True
+        )
+        counts = np.concatenate([part.counts[i] for part in parts])
+        up_to = n_below[i] + np.cumsum(np.bincount(which, counts, len(values)))
+        end = np.searchsorted(wanted.targets, up_to[-1], side="right")
+        found = np.searchsorted(up_to, wanted.targets[place:end], side="left")
+        place = end
+        low.append(values[found])
+        high.append(np.append(values, above[i])[found + 1])
+    low, is_first = np.unique(np.concatenate(low), return_index=True)
+    high = np.concatenate(high)[is_first]
+    has_next = high < np.inf
+    return midpoints(low[has_next], high[has_next])

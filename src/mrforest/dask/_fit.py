@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From Dask collections to a grown forest.
+
+    parts ─► describe ─► cuts ─► encode ─► shards in canonical order ─► trees
+             (look again, for quantiles)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from dask.delayed import Delayed, delayed
+from numpy.typing import NDArray
+
+from mrforest.dask import _parts, _shards
+from mrforest.dask._cluster import DaskCluster
+from mrforest.dask._cuts import LISTED, Listed, Wanted, cuts_from, cuts_or_ranges
+from mrforest.dask._growth import ForestGrowth, Level, same
+from mrforest.dask._parts import Description
+from mrforest.dask._problem import Problem
+from mrforest.dask._subtrees import Arrays
+from mrforest.data.binning import Binning, binning_of, most_bins
+from mrforest.data.table import Schema
+from mrforest.data.training import MAX_POINTS
+from mrforest.forests._base import BaseForest
+from mrforest.forests._sampling import tree_key
+from mrforest.forests._target import MAX_CLASSES, read_class_weight
+
+# Bytes of codes that a worker is sent at once, unless the user says how many rows
+GATHERED_BYTES = 1 << 26
+# Bytes of points and counts that a worker holds for growing trees, at most
+GROWING_BYTES = 1 << 28
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is known of a table when all parts were looked at.
+
+    Attributes
+    ----------
+    n_rows : int
+    schema : Schema
+    classes : ndarray
+    n_of_class : ndarray of int64
+    binning : Binning
+    """
+
+    n_rows: int
+    schema: Schema
+    classes: NDArray[Any]
+    n_of_class: NDArray[np.int64]
+    binning: Binning
+
+
+class ClusterFit:
+    """One fit.
+
+    Parameters
+    ----------
+    cluster : DaskCluster
+    parts : sequence of Delayed
+        See `parts_of`.
+    forest : BaseForest
+        The ordinary forest, not fitted.
+    """
+
+    def __init__(
+        self,
+        cluster: DaskCluster,
+        parts: Sequence[Delayed],
+        forest: BaseForest,
+    ) -> None:
+        self._cluster = cluster
+        self._parts = parts
+        self._forest = forest
+        self._shard_of = np.arange(len(parts)) * cluster.n_workers // len(parts)
+
+    def _look(self, function: Callable[..., Any], *told: Any) -> list[Any]:
+        """Call a function with each part; return futures."""
+        task = delayed(function, pure=False)
+        # What it is told comes from a task, not with every part.
+        futures = [self._cluster.submit(same, thing) for thing in told]
+        found: list[Any] = []
+        for shard in range(self._cluster.n_workers):
+            lazy = [
+                task(i, self._parts[i], *futures)
+                for i in np.flatnonzero(self._shard_of == shard).tolist()
+            ]
+            found += self._cluster.compute(lazy, worker=shard)
+        return found
+
+    # ---- what the table is ----------------------------------------------------------
+
+    def read(self) -> Table:
+        """Look at all parts; an error if anything is wrong with them."""
+        limit = most_bins(self._forest._max_bins())
+        n_listed = max(LISTED, limit + 1)
+        described = self._look(_parts.describe, self._forest, n_listed)
+        parts = [
+            (i, part)
+            for i, part in enumerate(self._cluster.gather(described))
+            if part is not None
+        ]
+        if not parts:
+            raise ValueError("X has no rows in any partition; at least one is needed")
+        n_rows = sum(part.n_rows for _, part in parts)
+        if n_rows > MAX_POINTS:
+            raise ValueError(f"X has {n_rows} rows; at most {MAX_POINTS} are allowed")
+        schema = _parts.join_schemas(parts)
+        self._set_names(schema)
+        classes, n_of_class = join_labels([part for _, part in parts])
+        cuts = self._find_cuts([part for _, part in parts], limit)
+        binning = binning_of(cuts, schema.n_categories)
+        return Table(n_rows, schema, classes, n_of_class, binning)
+
+    def _set_names(self, schema: Schema) -> None:
+        self._forest._schema = schema
+        self._forest.n_features_in_ = len(schema.categories)
+        if schema.names is not None:
+            self._forest.feature_names_in_ = np.array(schema.names, dtype=object)
+
+    def _find_cuts(
+        self, parts: Sequence[Description], limit: int
+    ) -> list[NDArray[np.float64]]:
+        cuts: dict[int, NDArray[np.float64]] = {}
+        wanted: dict[int, Wanted] = {}
+        for j in range(len(parts[0].listed)):
+            lists = [part.listed[j] for part in parts]
+            listed = [one for one in lists if isinstance(one, Listed)]
+            found = cuts_or_ranges(listed, limit) if listed else np.empty(0)
+            if isinstance(found, Wanted):
+                wanted[j] = found
+            else:
+                cuts[j] = found
+        if wanted:
+            looked = self._cluster.gather(
+                self._look(_parts.look_again, self._forest, wanted)
+            )
+            for j, want in wanted.items():
+                parts_of_j = [part[j] for part in looked if part is not None]
+                cuts[j] = cuts_from(parts_of_j, want)
+        return [cuts[j] for j in range(len(parts[0].listed))]
+
+    # ---- the rows as codes ----------------------------------------------------------
+
+    def problem(self, table: Table) -> Problem:
+        """Return what all workers are to know."""
+        forest: Any = self._forest
+        masses = partial(table.n_of_class.astype, np.float64)
+        return Problem(
+            n_points=table.n_rows,
+            binning=table.binning,
+            n_classes=len(table.classes),
+            class_weight=read_class_weight(forest.class_weight, table.classes, masses),
+            criterion=forest._criterion(),
+            sampler=forest._sampler(),
+            rule=forest._rule(len(table.binning.n_bins)),
+            limits=forest._limits(np.zeros(1, dtype=np.uint8)),
+        )
+
+    def shards(self, table: Table, problem: Problem) -> list[Any]:
+        """Encode the rows, and find the place of each among all."""
+        cluster = self._cluster
+        codes = self._look(_parts.encode, self._forest, table.binning, table.classes)
+        told = cluster.submit(same, problem)
+        n_shards = min(cluster.n_workers, len(self._parts))
+        own = [
+            [codes[i] for i in np.flatnonzero(self._shard_of == worker).tolist()]
+            for worker in range(cluster.n_workers)
+        ]
+        numbers = [worker for worker in range(cluster.n_workers) if own[worker]]
+        assert len(numbers) == n_shards
+        rows = [
+            cluster.submit(_shards.join, own[worker], told, worker=worker)
+            for worker in numbers
+        ]
+        del codes, own
+        lengths = cluster.gather(
+            [
+                cluster.submit(_shards.pieces, part, n_shards, worker=worker)
+                for worker, part in zip(numbers, rows, strict=True)
+            ]
+        )
+        of_range = np.sum([np.diff(start) for start in lengths], axis=0)
+        first = (np.cumsum(of_range) - of_range).tolist()
+        ranks = []
+        for i in range(n_shards):
+            found = [
+                cluster.submit(_shards.piece, part, n_shards, i, worker=worker)
+                for worker, part in zip(numbers, rows, strict=True)
+            ]
+            ranks.append(cluster.submit(_shards.rank, found, worker=numbers[i]))
+        return [
+            cluster.submit(_shards.shard, part, ranks, i, first, told, worker=worker)
+            for i, (worker, part) in enumerate(zip(numbers, rows, strict=True))
+        ]
+
+    # ---- trees ----------------------------------------------------------------------
+
+    def grow(
+        self,
+        shards: Sequence[Any],
+        problem: Problem,
+        numbers: range,
+        *,
+        seed: int,
+        gather_rows: int | None,
+        watch: Callable[[Level], object],
+    ) -> Iterator[Arrays]:
+        """Yield the trees of these numbers."""
+        row_bytes = problem.n_features * np.dtype(problem.code_dtype).itemsize + 8
+        most = GATHERED_BYTES // row_bytes if gather_rows is None else gather_rows
+        growth = ForestGrowth(self._cluster, shards, problem, most, watch)
+        at_once = trees_at_once(problem, most, self._cluster.n_workers)
+        for i in range(0, len(numbers), at_once):
+            yield from growth.grow([tree_key(seed, t) for t in numbers[i : i + at_once]])
+
+
+def join_labels(
+    parts: Sequence[Description],
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return all classes, and how many rows each has."""
+    labels = np.concatenate([part.labels for part in parts])
+    classes, which = np.unique(labels, return_inverse=True)
+    if len(classes) > MAX_CLASSES:
+        raise ValueError(
+            f"y has {len(classes)} classes; at most {MAX_CLASSES} are allowed"
+        )
+    n_of_class = np.zeros(len(classes), dtype=np.int64)
+    np.add.at(n_of_class, which, np.concatenate([part.n_labels for part in parts]))
+    return classes, n_of_class
+
+
+def trees_at_once(problem: Problem, gather_rows: int, n_workers: int) -> int:
+    """Return how many trees grow together: as many as there is room for."""
+    of_points = 4 * problem.n_points // n_workers
+    n_large = problem.n_points // max(gather_rows, 1)
+    of_counts = 3 * 4 * problem.n_cells * n_large // n_workers
+    return max(GROWING_BYTES // (of_points + of_counts + 1), 1)

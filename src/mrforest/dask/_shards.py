@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Some of the rows, on one worker: their order among all rows, their points in trees.
+
+These functions run on workers. None changes what it is given, so the cluster can do any
+of them again when a worker is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mrforest import _core
+from mrforest.dask._parts import Codes
+from mrforest.dask._problem import Problem, Tree
+from mrforest.forests._sampling import Bootstrap, Partition
+
+# ---- the order of the rows ---------------------------------------------------------------
+
+
+def join(parts: Sequence[Codes | None], problem: Problem) -> Codes:
+    """Put parts together, in the order of their fingerprints."""
+    present = [part for part in parts if part is not None]
+    if not present:
+        return Codes(
+            np.empty((0, problem.n_features), dtype=problem.code_dtype),
+            np.empty(0, dtype=np.int32),
+            np.empty(0, dtype=np.uint64),
+        )
+    fingerprints = np.concatenate([part.fingerprints for part in present])
+    order = np.argsort(fingerprints, kind="stable").astype(np.int32)
+    codes = np.concatenate([part.codes for part in present])
+    _core.put_in_order(codes, order)
+    y = np.concatenate([part.y for part in present])[order]
+    return Codes(codes, y, fingerprints[order])
+
+
+def pieces(rows: Codes, n_ranges: int) -> NDArray[np.int64]:
+    """Return where fingerprints of equally wide ranges begin, and the end."""
+    ends = [((i << 64) // n_ranges) for i in range(1, n_ranges)]
+    inner = np.searchsorted(rows.fingerprints, np.array(ends, dtype=np.uint64))
+    return np.concatenate([[0], inner, [len(rows.fingerprints)]]).astype(np.int64)
+
+
+def piece(rows: Codes, n_ranges: int, number: int) -> NDArray[np.uint64]:
+    """Return the fingerprints of one range."""
+    start = pieces(rows, n_ranges)
+    return rows.fingerprints[start[number] : start[number + 1]]
+
+
+def rank(found: Sequence[NDArray[np.uint64]]) -> list[NDArray[np.int32]]:
+    """Return the places of fingerprints of one range among all of them.
+
+    Equal ones belong to equal rows: any order of them will do.
+    """
+    lengths = [len(part) for part in found]
+    order = np.argsort(np.concatenate(found), kind="stable")
+    places = np.empty(len(order), dtype=np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return np.split(places, np.cumsum(lengths)[:-1])
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Rows of a table, ascending by their place among all rows.
+
+    Attributes
+    ----------
+    codes, y : ndarray
+        See `Codes`.
+    points : ndarray of shape (n_rows,), dtype=int32
+        Places of the rows in the canonical order of all: the numbers of the points.
+    table : TrainingTable or None
+        The rows as the engine sees them; None: there are none.
+    """
+
+    codes: NDArray[Any]
+    y: NDArray[np.int32]
+    points: NDArray[np.int32]
+    table: _core.TrainingTable | None
+
+    def __sizeof__(self) -> int:
+        return self.codes.nbytes + self.y.nbytes + self.points.nbytes
+
+
+def shard(
+    rows: Codes,
+    ranges: Sequence[Sequence[NDArray[np.int32]]],
+    number: int,
+    first: Sequence[int],
+    problem: Problem,
+) -> Shard:
+    """Return the rows of a shard with their places.
+
+    Parameters
+    ----------
+    rows : Codes
+    ranges : sequence
+        Of each range of fingerprints, what `rank` returned.
+    number : int
+        Of the shard.
+    first : sequence of int
+        How many rows have fingerprints of earlier ranges.
+    problem : Problem
+    """
+    if len(rows.y) == 0:
+        return Shard(rows.codes, rows.y, np.empty(0, dtype=np.int32), None)
+    points = np.concatenate(
+        [of_all[number] + np.int32(n) for of_all, n in zip(ranges, first, strict=True)]
+    )
+    return Shard(rows.codes, rows.y, points, problem.table(rows.codes, rows.y))
+
+
+# ---- points of trees ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Points:
+    """Which rows of a shard stand in which nodes of some growing trees.
+
+    Attributes
+    ----------
+    structure : ndarray of int32
+        Rows of the shard, with repetition.
+    estimation : ndarray of int32, or None
+        None: the structure points.
+    nodes : dict
+        For each node where its points begin and end, in both arrays.
+    """
+
+    structure: NDArray[np.int32]
+    estimation: NDArray[np.int32] | None
+    nodes: dict[int, tuple[int, int, int, int]]
+
+    def __sizeof__(self) -> int:
+        return self.structure.nbytes + (
+            0 if self.estimation is None else self.estimation.nbytes
+        )
+
+    def slices(
+        self, numbers: Sequence[int], *, of_estimation: bool
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+        """Return points, and where those of some nodes begin and end."""
+        rows, at = self.structure, 0
+        if of_estimation and self.estimation is not None:
+            rows, at = self.estimation, 2
+        spans = np.array([self.nodes[i] for i in numbers], dtype=np.int64)
+        spans = spans.reshape(-1, 4)
+        first = np.ascontiguousarray(spans[:, at])
+        return rows, first, np.ascontiguousarray(spans[:, at + 1])
+
+
+def draw_points(shard: Shard, trees: Sequence[Tree], problem: Problem) -> Points:
+    """Draw the points of trees that are among the rows of a shard."""
+    structure, estimation, nodes = [], [], {}
+    n_structure = n_estimation = 0
+    for tree in trees:
+        own, others = own_points(shard, tree, problem)
+        structure.append(own)
+        begin = n_structure, n_estimation
+        n_structure += len(own)
+        if others is not None:
+            estimation.append(others)
+            n_estimation += len(others)
+        nodes[tree.root] = (begin[0], n_structure, begin[1], n_estimation)
+    return Points(
+        np.concatenate(structure),
+        np.concatenate(estimation) if estimation else None,
+        nodes,
+    )
+
+
+def own_points(
+    shard: Shard, tree: Tree, problem: Problem
+) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
+    """Return structure and estimation points of a tree, rows of a shard."""
+    if isinstance(problem.sampler, Partition):
+        side = _core.is_structure(tree.key, shard.points, *tree.boundary)
+        return (
+            np.flatnonzero(side).astype(np.int32),
+            np.flatnonzero(~side).astype(np.int32),
+        )
+    rows = np.arange(len(shard.points), dtype=np.int32)
+    if isinstance(problem.sampler, Bootstrap):
+        copies = _core.copies_in_bag(tree.key, problem.n_points, shard.points)
+        rows = np.repeat(rows, copies)
+    return rows, None
+
+
+def boundaries(
+    keys: Sequence[NDArray[np.uint64]], problem: Problem
+) -> list[tuple[int, int]]:
+    """Return for each tree up to which word points are structure points."""
+    if not isinstance(problem.sampler, Partition):
+        return [(0, -1)] * len(keys)
+    n_structure = problem.sampler.n_structure(problem.n_points)
+    return [
+        _core.structure_boundary(key, problem.n_points, n_structure) for key in keys
+    ]
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Nodes that are split.
+
+    Attributes
+    ----------
+    nodes : list of int
+    cuts : ndarray of shape (n_nodes, 4), dtype=int32
+        As `Chooser.choose` returns them.
+    children : ndarray of shape (n_nodes, 2), dtype=int64
+        Numbers of the left and the right child.
+    """
+
+    nodes: list[int]
+    cuts: NDArray[np.int32]
+    children: NDArray[np.int64]
+
+
+def part(points: Points, shard: Shard, cuts: Cuts) -> Points:
+    """Send the points of nodes to their children."""
+    structure = points.structure.copy()
+    estimation = None if points.estimation is None else points.estimation.copy()
+    moved = replace(points, structure=structure, estimation=estimation)
+    n_left = part_one(moved, shard, cuts, of_estimation=False)
+    e_left = n_left * 0
+    if estimation is not None:
+        e_left = part_one(moved, shard, cuts, of_estimation=True)
+    nodes = dict(points.nodes)
+    for i, node in enumerate(cuts.nodes):
+        s0, s2, e0, e2 = nodes.pop(node)
+        left, right = cuts.children[i].tolist()
+        s1, e1 = s0 + int(n_left[i]), e0 + int(e_left[i])
+        nodes[left] = (s0, s1, e0, e1)
+        nodes[right] = (s1, s2, e1, e2)
+    return replace(moved, nodes=nodes)
+
+
+def part_one(
+    points: Points, shard: Shard, cuts: Cuts, *, of_estimation: bool
+) -> NDArray[np.int64]:
+    """Part the points of one kind, where they are; return how many go left."""
+    rows, first, end = points.slices(cuts.nodes, of_estimation=of_estimation)
+    if shard.table is None:
+        return np.zeros(len(first), dtype=np.int64)
+    return _core.part_nodes(shard.table, rows, first, end, cuts.cuts)
+
+
+# ---- what is counted ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Points of each class in some nodes.
+
+    Attributes
+    ----------
+    structure, estimation : ndarray of shape (n_nodes, n_classes), dtype=int64
+    """
+
+    structure: NDArray[np.int64]
+    estimation: NDArray[np.int64]
+
+
+def sizes(
+    points: Points, shard: Shard, nodes: Sequence[int], problem: Problem
+) -> Sizes:
+    """Count the points of nodes by class."""
+    shape = len(nodes), problem.n_classes
+    if shard.table is None:
+        return Sizes(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+    own = points.slices(nodes, of_estimation=False)
+    structure = _core.count_node_classes(shard.table, *own)
+    if points.estimation is None:
+        return Sizes(structure, structure)
+    others = points.slices(nodes, of_estimation=True)
+    return Sizes(structure, _core.count_node_classes(shard.table, *others))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What is counted in some nodes for a `Chooser`.
+
+    Attributes
+    ----------
+    structure : ndarray of shape (n_nodes, n_cells), dtype=int32
+    estimation : ndarray of shape (n_nodes, n_bins), dtype=int32, or None
+        None: nobody asks for it.
+    """
+
+    structure: NDArray[np.int32]
+    estimation: NDArray[np.int32] | None
+
+    def __sizeof__(self) -> int:
+        return self.structure.nbytes + (
+            0 if self.estimation is None else self.estimation.nbytes
+        )
+
+
+def count(
+    points: Points, shard: Shard, nodes: Sequence[int], problem: Problem
+) -> Counts | None:
+    """Count the points of nodes by feature, bin and class; None: there are none."""
+    if shard.table is None:
+        return None
+    own = points.slices(nodes, of_estimation=False)
+    structure = _core.count_nodes(shard.table, *own)
+    if not problem.needs_points:
+        return Counts(structure, None)
+    others = points.slices(nodes, of_estimation=True)
+    return Counts(structure, _core.count_node_points(shard.table, *others))
+
+
+# ---- rows that move ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Rows of a shard that stand in some nodes, each once.
+
+    Attributes
+    ----------
+    codes, y : ndarray
+    nodes : dict
+        Structure and estimation points of each node, rows of the excerpt.
+    """
+
+    codes: NDArray[Any]
+    y: NDArray[np.int32]
+    nodes: dict[int, tuple[NDArray[np.int32], NDArray[np.int32] | None]]
+
+    def __sizeof__(self) -> int:
+        points = [p for pair in self.nodes.values() for p in pair if p is not None]
+        return self.codes.nbytes + self.y.nbytes + sum(p.nbytes for p in points)
+
+
+def excerpt(points: Points, shard: Shard, nodes: Sequence[int]) -> Excerpt | None:
+    """Take the rows of some nodes out of a shard; None: there are none."""
+    if shard.table is None:
+        return None
+    lists: dict[int, tuple[NDArray[np.int32], NDArray[np.int32] | None]] = {}
+    is_used = np.zeros(len(shard.points), dtype=bool)
+    for node in nodes:
+        s0, s1, e0, e1 = points.nodes[node]
+        own = points.structure[s0:s1]
+        others = None if points.estimation is None else points.estimation[e0:e1]
+        is_used[own] = True
+        if others is not None:
+            is_used[others] = True
+        lists[node] = own, others
+    place = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
+    return Excerpt(
+        shard.codes[is_used],
+        shard.y[is_used],
+        {
+            node: (place[own], None if others is None else place[others])
+            for node, (own, others) in lists.items()
+        },
+    )

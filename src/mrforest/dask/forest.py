@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The forests of this package, for rows on a Dask cluster."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple, Self
+
+import dask.array as da
+import numpy as np
+from dask.delayed import delayed
+from distributed import Client, get_client
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from mrforest.dask._cluster import DaskCluster
+from mrforest.dask._fit import ClusterFit
+from mrforest.dask._tables import blocks_of, is_dask, is_frame, parts_of
+from mrforest.dask._watch import watching
+from mrforest.forests._base import BaseForest
+from mrforest.forests._gather import Gathered, sizes_of
+from mrforest.forests._packed import pack
+from mrforest.forests._sampling import seed_from
+from mrforest.forests._validation import Interval, fit_context
+from mrforest.forests.bernoulli import BernoulliForestClassifier
+from mrforest.forests.breiman import BreimanForestClassifier
+from mrforest.forests.multinomial import MultinomialForestClassifier
+
+
+class Lists(NamedTuple):
+    """What the ordinary forest asks of its training rows when they are far away."""
+
+    n_features: int
+    lists: tuple[NDArray[np.float64], NDArray[np.int64]]
+    scale: None = None
+
+
+def with_client(cls: type[Any]) -> type[Any]:
+    """Give a class the parameters of its ordinary forest, and those of the cluster."""
+    local = inspect.signature(cls._ordinary.__init__).parameters
+    extra = {"client": None, "gather_rows": None}
+    parameters = [
+        inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+        inspect.Parameter(
+            "client", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None
+        ),
+        inspect.Parameter("gather_rows", inspect.Parameter.KEYWORD_ONLY, default=None),
+    ]
+    for parameter in list(local.values())[1:]:
+        parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+    signature = inspect.Signature(parameters)
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        given.pop("self")
+        for name, value in given.items():
+            setattr(self, name, value)
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    cls.__init__ = __init__
+    cls._only_here = tuple(extra)
+    return cls
+
+
+class DaskForest(BaseForest):
+    """A forest whose rows are on a Dask cluster."""
+
+    _ordinary: ClassVar[type[BaseForest]]
+    _only_here: ClassVar[tuple[str, ...]]
+
+    def _client(self) -> Client:
+        return get_client() if self.client is None else self.client
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Grow the forest on the cluster.
+
+        Parameters
+        ----------
+        X : Dask DataFrame or Array of shape (n_samples, n_features)
+            NaN is a missing value.
+        y : Dask Series, DataFrame of one column, or Array of shape (n_samples,)
+            Class labels, parted as X is.
+
+        Returns
+        -------
+        self : estimator
+            The fitted forest: bit for bit the one that the ordinary estimator grows of
+            the same rows, whatever the partitions and the workers.
+        """
+        before = dict(vars(self))
+        try:
+            return self._fit_on_cluster(X, y)
+        except BaseException:
+            # An error, or Ctrl-C, leaves the forest that was there before.
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit_on_cluster(self, X: Any, y: Any) -> Self:
+        for name in ("oob_score", "warm_start"):
+            if getattr(self, name, False):
+                raise ValueError(f"{name}=True: there is no such option on a cluster")
+        forest = self._ordinary(**self._local_params())
+        fit = ClusterFit(DaskCluster(self._client()), parts_of(X, y), forest)
+        table = fit.read()
+        problem = fit.problem(table)
+        seed = seed_from(self.random_state)
+        lists = table.binning.thresholds()
+        trees = Gathered(self.n_estimators)
+        with watching(self.n_estimators, visible=self.verbose > 0) as (step, watch):
+            grown = fit.grow(
+                fit.shards(table, problem),
+                problem,
+                range(self.n_estimators),
+                seed=seed,
+                gather_rows=self.gather_rows,
+                watch=watch,
+            )
+            described: Any = Lists(problem.n_features, lists)
+            for tree in self._add_decreases(grown, described, more=False):
+                trees.add(pack(tree | sizes_of(tree), lists))
+                step()
+        self._forest = self._flat(trees.arrays(), described)
+        self._batches = []
+        self._seed = seed
+        self._schema = table.schema
+        self.classes_, self.n_classes_ = table.classes, len(table.classes)
+        self.n_features_in_ = forest.n_features_in_
+        if hasattr(forest, "feature_names_in_"):
+            self.feature_names_in_ = forest.feature_names_in_
+        return self
+
+    # ---- the ordinary forest --------------------------------------------------------
+
+    def _local_params(self) -> dict[str, Any]:
+        params = self.get_params(deep=False)
+        return {k: v for k, v in params.items() if k not in self._only_here}
+
+    def to_local(self) -> BaseForest:
+        """Return the same forest as an ordinary estimator.
+
+        Returns
+        -------
+        estimator
+            It shares the arrays of this one.
+        """
+        check_is_fitted(self)
+        local = self._ordinary(**self._local_params())
+        fitted = {k: v for k, v in vars(self).items() if k not in self._only_here}
+        vars(local).update(fitted)
+        return local
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A connection cannot be kept in a file.
+        state: dict[str, Any] = super().__getstate__()
+        return state | {"client": None}
+
+    # ---- predict --------------------------------------------------------------------
+
+    def predict(self, X: Any) -> Any:
+        """Most probable class; of equal ones the first in `classes_`.
+
+        Parameters
+        ----------
+        X : Dask DataFrame or Array, or what the ordinary forest takes
+
+        Returns
+        -------
+        Dask Array of shape (n_samples,), not computed yet, or ndarray
+        """
+        if not is_dask(X):
+            return super().predict(X)
+        return self._lazily(X, "predict", ())
+
+    def predict_proba(self, X: Any) -> Any:
+        """Class probabilities: shares of votes, or mean shares of the leaves.
+
+        Parameters
+        ----------
+        X : Dask DataFrame or Array, or what the ordinary forest takes
+
+        Returns
+        -------
+        Dask Array of shape (n_samples, n_classes), not computed yet, or ndarray
+        """
+        if not is_dask(X):
+            return super().predict_proba(X)
+        return self._lazily(X, "predict_proba", (self.n_classes_,))
+
+    def _lazily(self, X: Any, method: str, columns: tuple[int, ...]) -> Any:
+        local = self.to_local()
+        dtype = self.classes_.dtype if method == "predict" else np.dtype(np.float64)
+        if is_frame(X):
+            blocks = list(X.to_delayed())
+            lengths: tuple[float, ...] = (np.nan,) * len(blocks)
+        else:
+            X = X.rechunk({1: -1})
+            blocks, lengths = blocks_of(X), X.chunks[0]
+        forest = delayed(local, pure=True)
+        parts = [
+            da.from_delayed(
+                delayed(predict_part)(forest, method, block, columns, dtype),
+                shape=(length, *columns),
+                dtype=dtype,
+            )
+            for block, length in zip(blocks, lengths, strict=True)
+        ]
+        return da.concatenate(parts, axis=0, allow_unknown_chunksizes=True)
+
+
+def predict_part(
+    forest: Any, method: str, rows: Any, columns: tuple[int, ...], dtype: Any
+) -> NDArray[Any]:
+    """Let a forest see one part of a table; parts may be empty."""
+    if len(rows) == 0:
+        return np.empty((0, *columns), dtype=dtype)
+    found: NDArray[Any] = getattr(forest, method)(rows)
+    return found
+
+
+ROWS = {"gather_rows": [Interval(Integral, 1, None, closed="left"), None]}
+
+
+@with_client
+class DaskMultinomialForestClassifier(DaskForest, MultinomialForestClassifier):
+    """Multinomial random forest of rows on a Dask cluster."""
+
+    _ordinary = MultinomialForestClassifier
+    _parameter_constraints: ClassVar[Any] = {
+        **MultinomialForestClassifier._parameter_constraints,
+        **ROWS,
+    }
+
+
+@with_client
+class DaskBreimanForestClassifier(DaskForest, BreimanForestClassifier):
+    """Breiman's random forest of rows on a Dask cluster."""
+
+    _ordinary = BreimanForestClassifier
+    _parameter_constraints: ClassVar[Any] = {
+        **BreimanForestClassifier._parameter_constraints,
+        **ROWS,
+    }
+
+
+@with_client
+class DaskBernoulliForestClassifier(DaskForest, BernoulliForestClassifier):
+    """Bernoulli random forest of rows on a Dask cluster."""
+
+    _ordinary = BernoulliForestClassifier
+    _parameter_constraints: ClassVar[Any] = {
+        **BernoulliForestClassifier._parameter_constraints,
+        **ROWS,
+    }

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables in memory as Dask collections, and forests that are compared."""
+
+import dask.array as da
+import numpy as np
+from dask import delayed
+
+
+def uneven(rng, n_rows, n_parts):
+    """Return lengths of parts that add up to n_rows; some are empty."""
+    ends = np.sort(rng.integers(0, n_rows + 1, n_parts - 1))
+    return np.diff(np.concatenate([[0], ends, [n_rows]])).tolist()
+
+
+def as_array(rows, lengths):
+    """Return a Dask Array that has blocks of these lengths."""
+    rows = np.asarray(rows)
+    ends = np.cumsum(lengths)
+    blocks = [
+        da.from_delayed(
+            delayed(np.asarray)(rows[end - n : end]),
+            shape=(n, *rows.shape[1:]),
+            dtype=rows.dtype,
+        )
+        for n, end in zip(lengths, ends, strict=True)
+    ]
+    return da.concatenate(blocks)
+
+
+def assert_same_forest(found, expected):
+    """Every bit of what the forests have learned."""
+    np.testing.assert_array_equal(found.classes_, expected.classes_)
+    assert found._schema == expected._schema
+    assert found._seed == expected._seed
+    assert found._forest.names() == expected._forest.names()
+    for name in expected._forest.names():
+        one, other = getattr(found._forest, name), getattr(expected._forest, name)
+        assert one.dtype == other.dtype
+        assert one.tobytes() == other.tobytes(), name
+    np.testing.assert_array_equal(
+        found._structure_decrease, expected._structure_decrease
+    )
