@@ -67,7 +67,8 @@ def progress_bar(description: str, total: int, *, visible: bool) -> Iterator[Ste
         task = bar.add_task(description, total=total, note="")
 
         def step(n_steps: int = 1, *, note: str | None = None) -> None:
-            told = {} if note is None else {"note": note}
-            bar.update(task, advance=n_steps, **told)
+            bar.advance(task, n_steps)
+            if note is not None:
+                bar.update(task, note=note)
 
         yield step

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Real workers, in processes of their own."""
 
-import os
-import signal
-import threading
-import time
+import pickle
 
 import dask.array as da
 import dask.dataframe as dd
@@ -20,7 +17,6 @@ from mrforest.dask import (
     DaskBreimanForestClassifier,
     DaskMultinomialForestClassifier,
 )
-from mrforest.dask._parts import PartitionError
 from tests.dask.parted import as_array, assert_same_forest, uneven
 
 # Dask calls pandas in a way that pandas will not take for ever.
@@ -31,18 +27,16 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*inplace keyword.*")
 def client(request):
     with (
         LocalCluster(
-            request.param,
-            threads_per_worker=1,
-            dashboard_address=None,
-            processes=True,
+            n_workers=request.param, threads_per_worker=1, dashboard_address=None
         ) as cluster,
         Client(cluster) as client,
     ):
         yield client
 
 
-@pytest.mark.parametrize("n_parts", [1, 2, 17])
-@pytest.mark.parametrize("gather_rows", [None, 100])
+@pytest.mark.parametrize(
+    ("n_parts", "gather_rows"), [(1, 100), (2, None), (3, 300), (17, 100)]
+)
 def test_same_forest(client, n_parts, gather_rows):
     X, y = load_digits(return_X_y=True)
     lengths = uneven(np.random.default_rng(n_parts), len(X), n_parts)
@@ -50,28 +44,32 @@ def test_same_forest(client, n_parts, gather_rows):
     far = DaskMultinomialForestClassifier(
         client, n_estimators=10, random_state=1, gather_rows=gather_rows
     )
-    far.fit(as_array(X, lengths), as_array(y, lengths))
-    assert_same_forest(far, local)
     rows = as_array(X, lengths)
+    far.fit(rows, as_array(y, lengths))
+    assert_same_forest(far, local)
     found = far.predict_proba(rows)
     assert isinstance(found, da.Array)
     np.testing.assert_array_equal(found.compute(), local.predict_proba(X))
     np.testing.assert_array_equal(far.predict(rows).compute(), local.predict(X))
-    np.testing.assert_array_equal(far.to_local().predict(X), local.predict(X))
+    ordinary = far.to_local()
+    assert type(ordinary) is MultinomialForestClassifier
+    np.testing.assert_array_equal(ordinary.predict(X), local.predict(X))
 
 
 def frame_of(n_rows, seed=0):
     rng = np.random.default_rng(seed)
+    sizes = np.array(["s", "m", "l"])[rng.integers(0, 3, n_rows)]
     frame = pd.DataFrame(
         {
-            "size": rng.choice(pd.Categorical(["s", "m", "l"]), n_rows),
+            "size": pd.Categorical(sizes, ["s", "m", "l"], ordered=True),
+            "shop": pd.Categorical(rng.choice(["b", "a", "d"], n_rows)),
             "price": rng.normal(size=n_rows),
             "n": rng.integers(0, 5, n_rows),
         }
     )
-    frame["size"] = pd.Categorical(frame["size"], ["s", "m", "l"], ordered=True)
     frame.loc[rng.random(n_rows) < 0.1, "price"] = np.nan
-    label = (frame["size"] == "m") ^ (frame["price"].fillna(1) > rng.normal(size=n_rows))
+    is_high = frame["price"].fillna(1) > rng.normal(size=n_rows)
+    label = (frame["size"] == "m") ^ is_high
     return frame, label.map({True: "yes", False: "no"}).rename("label")
 
 
@@ -79,13 +77,46 @@ def test_frames_from_parquet(client, tmp_path):
     X, y = frame_of(3000)
     dd.from_pandas(X.assign(label=y), npartitions=5).to_parquet(tmp_path)
     table = dd.read_parquet(tmp_path)
+    rows = table.drop(columns="label")
     far = DaskBreimanForestClassifier(
         client, n_estimators=5, random_state=0, gather_rows=200
     )
-    far.fit(table.drop(columns="label"), table["label"])
+    far.fit(rows, table["label"])
+    # Parquet has categories, but not their order.
+    X["size"] = pd.Categorical(X["size"], ["s", "m", "l"])
     local = BreimanForestClassifier(5, random_state=0).fit(X, y)
     assert_same_forest(far, local)
-    assert far.feature_names_in_.tolist() == ["size", "price", "n"]
-    np.testing.assert_array_equal(
-        far.predict(table.drop(columns="label")).compute(), local.predict(X)
-    )
+    assert far.feature_names_in_.tolist() == ["size", "shop", "price", "n"]
+    np.testing.assert_array_equal(far.predict(rows).compute(), local.predict(X))
+
+
+def test_ordered_categories_keep_their_order(client):
+    X, y = frame_of(600)
+    rows, labels = dd.from_pandas(X, npartitions=4), dd.from_pandas(y, npartitions=4)
+    far = DaskMultinomialForestClassifier(client, n_estimators=3, random_state=0)
+    far.fit(rows, labels)
+    local = MultinomialForestClassifier(3, random_state=0).fit(X, y)
+    assert far._schema.categories[0].tolist() == ["s", "m", "l"]
+    assert_same_forest(far, local)
+
+
+def test_estimator_api(client):
+    forest = DaskMultinomialForestClassifier(client, n_estimators=3, max_depth=2)
+    assert forest.get_params()["client"] is client
+    assert forest.get_params()["partition_rate"] == 1.0
+    other = clone(forest)
+    assert other.get_params()["max_depth"] == 2
+    with pytest.raises(TypeError, match="n_tree"):
+        DaskMultinomialForestClassifier(client, n_tree=3)
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(ValueError, match="gather_rows"):
+        forest.set_params(gather_rows=0).fit(da.from_array(X), da.from_array(y))
+
+
+def test_pickled_forest_has_no_client(client):
+    X, y = load_breast_cancer(return_X_y=True)
+    forest = DaskMultinomialForestClassifier(client, n_estimators=3, random_state=0)
+    forest.fit(da.from_array(X), da.from_array(y))
+    again = pickle.loads(pickle.dumps(forest))
+    assert again.client is None
+    np.testing.assert_array_equal(again.predict(X), forest.predict(X))

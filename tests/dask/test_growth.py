@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrforest import (
@@ -69,6 +69,7 @@ OPTIONS = [
 @pytest.mark.parametrize(
     ("kind", "options"), OPTIONS, ids=[f"{k.__name__}-{o}" for k, o in OPTIONS]
 )
+@settings(max_examples=max(settings.default.max_examples // 10, 10))
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_rows=st.integers(40, 400),
@@ -82,6 +83,11 @@ def test_same_forest(kind, options, seed, n_rows, n_parts, n_workers, gather_row
     lengths = uneven(rng, n_rows, n_parts)
     options = options | {"n_estimators": 4, "random_state": seed}
     compare(
-        kind, options, X, y, lengths=lengths, n_workers=n_workers,
+        kind,
+        options,
+        X,
+        y,
+        lengths=lengths,
+        n_workers=n_workers,
         gather_rows=gather_rows,
     )

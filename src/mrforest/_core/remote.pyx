@@ -8,7 +8,7 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from mrforest._core.block cimport NOT_IN_BLOCK
@@ -247,7 +247,8 @@ def count_node_classes(
     cdef int64_t[:, ::1] counts = out
     with nogil:
         for i in range(first.shape[0]):
-            count_classes_of(&table.view, points_of(rows, first[i]), end[i] - first[i], &counts[i, 0])
+            count_classes_of(
+                &table.view, points_of(rows, first[i]), end[i] - first[i], &counts[i, 0])
     return out
 
 

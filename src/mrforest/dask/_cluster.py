@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dask.delayed import Delayed
-from distributed import Client, Future
+from distributed import Client
 
 
 class DaskCluster:
@@ -40,7 +40,7 @@ class DaskCluster:
 
     def submit(
         self, function: Callable[..., Any], *args: Any, worker: int | None = None
-    ) -> Future:
+    ) -> Any:
         """Let a function run."""
         where = self._address(worker)
         return self._client.submit(
@@ -51,17 +51,15 @@ class DaskCluster:
             pure=False,
         )
 
-    def compute(
-        self, lazy: Sequence[Delayed], worker: int | None = None
-    ) -> list[Future]:
+    def compute(self, lazy: Sequence[Delayed], worker: int | None = None) -> list[Any]:
         """Let what is lazy be computed."""
         where = self._address(worker)
-        futures: list[Future] = self._client.compute(
+        futures: list[Any] = self._client.compute(
             list(lazy), workers=where, allow_other_workers=where is not None
         )
         return futures
 
-    def gather(self, futures: Sequence[Future]) -> list[Any]:
+    def gather(self, futures: Sequence[Any]) -> list[Any]:
         """Return results; an error in one of them is raised."""
         results: list[Any] = self._client.gather(list(futures))
         return results

@@ -88,14 +88,16 @@ def list_values(column: NDArray[np.float64], n_listed: int) -> Listed:
 
 def in_order(column: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sort the values of a column that are there."""
-    ordered = np.sort(column)  # NaN last
-    return ordered[: np.searchsorted(ordered, np.nan)]
+    ordered: NDArray[np.float64] = np.sort(column)  # NaN last
+    present: NDArray[np.float64] = ordered[: np.searchsorted(ordered, np.nan)]
+    return present
 
 
 def distinct_of(ordered: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return each of the sorted values once."""
     is_last = np.append(ordered[1:] != ordered[:-1], True)[: len(ordered)]
-    return ordered[is_last]
+    distinct: NDArray[np.float64] = ordered[is_last]
+    return distinct
 
 
 def evenly(n: int, n_chosen: int) -> NDArray[np.int64]:
@@ -208,7 +210,7 @@ def cuts_from(parts: Sequence[Found], wanted: Wanted) -> NDArray[np.float64]:
     """Return the cuts at the quantiles."""
     n_below = np.sum([part.n_below for part in parts], axis=0)
     above = np.min([part.above for part in parts], axis=0)
-    low, high = [], []
+    lows, highs = [], []
     place = 0
     for i in range(len(wanted.low)):
         values, which = np.unique(
@@ -219,9 +221,9 @@ def cuts_from(parts: Sequence[Found], wanted: Wanted) -> NDArray[np.float64]:
         end = np.searchsorted(wanted.targets, up_to[-1], side="right")
         found = np.searchsorted(up_to, wanted.targets[place:end], side="left")
         place = end
-        low.append(values[found])
-        high.append(np.append(values, above[i])[found + 1])
-    low, is_first = np.unique(np.concatenate(low), return_index=True)
-    high = np.concatenate(high)[is_first]
+        lows.append(values[found])
+        highs.append(np.append(values, above[i])[found + 1])
+    low, first = np.unique(np.concatenate(lows), return_index=True)
+    high = np.concatenate(highs)[first]
     has_next = high < np.inf
     return midpoints(low[has_next], high[has_next])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From Dask collections to a grown forest.
 
-    parts ─► describe ─► cuts ─► encode ─► shards in canonical order ─► trees
-             (look again, for quantiles)
+parts ─► describe ─► cuts ─► encode ─► shards in canonical order ─► trees
+(look again, for quantiles)
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from mrforest.forests._base import BaseForest
 from mrforest.forests._sampling import tree_key
 from mrforest.forests._target import MAX_CLASSES, read_class_weight
 
-# Bytes of codes that a worker is sent at once, unless the user says how many rows
-GATHERED_BYTES = 1 << 26
+# Bytes of codes that a worker is sent at once
+SENT_BYTES = 1 << 26
 # Bytes of points and counts that a worker holds for growing trees, at most
 GROWING_BYTES = 1 << 28
 
@@ -213,11 +213,17 @@ class ClusterFit:
     ) -> Iterator[Arrays]:
         """Yield the trees of these numbers."""
         row_bytes = problem.n_features * np.dtype(problem.code_dtype).itemsize + 8
-        most = GATHERED_BYTES // row_bytes if gather_rows is None else gather_rows
-        growth = ForestGrowth(self._cluster, shards, problem, most, watch)
-        at_once = trees_at_once(problem, most, self._cluster.n_workers)
+        sent_rows = SENT_BYTES // row_bytes
+        if gather_rows is None:
+            gather_rows = sent_rows
+        growth = ForestGrowth(
+            self._cluster, shards, problem, gather_rows, sent_rows, watch
+        )
+        at_once = trees_at_once(problem, gather_rows, self._cluster.n_workers)
         for i in range(0, len(numbers), at_once):
-            yield from growth.grow([tree_key(seed, t) for t in numbers[i : i + at_once]])
+            yield from growth.grow(
+                [tree_key(seed, t) for t in numbers[i : i + at_once]]
+            )
 
 
 def join_labels(

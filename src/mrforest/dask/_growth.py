@@ -27,14 +27,15 @@ from mrforest.dask._problem import Problem, Tree
 from mrforest.dask._shards import Cuts, Sizes
 from mrforest.dask._subtrees import Arrays, Small, Top
 
-
 Future = Any
 
 
 class Cluster(Protocol):
     """Where functions run. What they return stays there until it is gathered."""
 
-    n_workers: int
+    @property
+    def n_workers(self) -> int:
+        """How many workers there are."""
 
     def submit(
         self, function: Callable[..., Any], *args: Any, worker: int | None = None
@@ -97,8 +98,9 @@ class ForestGrowth:
         Of `Shard`, which together have all rows.
     problem : Problem
     gather_rows : int
-        A node with at most so many points is finished by one worker, and a worker is
-        sent so many rows at once.
+        A node with at most so many points is finished by one worker.
+    sent_rows : int
+        Rows of such nodes that a worker is sent at once, at least one node's.
     watch : callable
         Is told of each `Level`.
     """
@@ -109,6 +111,7 @@ class ForestGrowth:
         shards: Sequence[Future],
         problem: Problem,
         gather_rows: int,
+        sent_rows: int,
         watch: Callable[[Level], object],
     ) -> None:
         self._cluster = cluster
@@ -118,6 +121,7 @@ class ForestGrowth:
         self._told = cluster.submit(same, problem)
         self._chooser = problem.chooser()
         self._gather_rows = gather_rows
+        self._sent_rows = max(sent_rows, gather_rows)
         self._watch = watch
         self._numbers = itertools.count()
 
@@ -151,7 +155,9 @@ class ForestGrowth:
         n_workers = self._cluster.n_workers
         found = self._cluster.gather(
             [
-                self._on(worker, _shards.boundaries, keys[worker::n_workers], self._told)
+                self._on(
+                    worker, _shards.boundaries, keys[worker::n_workers], self._told
+                )
                 for worker in range(n_workers)
             ]
         )
@@ -355,7 +361,6 @@ class ForestGrowth:
 
         A row is sent once, however many trees want it.
         """
-        most = max(self._gather_rows, 1)
         bundle: list[tuple[GrowingTree, list[int]]] = []
         n_points = 0
         for owner in growing:
@@ -363,7 +368,7 @@ class ForestGrowth:
             for number in owner.small:
                 top = owner.nodes[number]
                 more = int(top.counts.sum()) + top.n_structure * self._problem.is_honest
-                if min(n_points + more, self._problem.n_points) > most:
+                if min(n_points + more, self._problem.n_points) > self._sent_rows:
                     yield [*bundle, *([(owner, of_tree)] if of_tree else [])]
                     bundle, of_tree, n_points = [], [], 0
                 of_tree.append(number)

@@ -205,4 +205,4 @@ def same_order(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
     """Whether categories have the same order, or both none."""
     if one is None or other is None:
         return one is other
-    return one.tolist() == other.tolist()
+    return bool(one.tolist() == other.tolist())

@@ -80,7 +80,7 @@ class Problem:
         )
 
     def chooser(self) -> _core.Chooser:
-        """Return what splits nodes; it needs a table, of which the rows do not matter."""
+        """Return what splits nodes; it needs a table, but no rows of it."""
         blank = np.zeros((1, self.n_features), dtype=self.code_dtype)
         table = self.table(blank, np.zeros(1, dtype=np.int32))
         return _core.Chooser(table, self.limits, self.rule, is_honest=self.is_honest)

@@ -19,7 +19,7 @@ from mrforest.dask._parts import Codes
 from mrforest.dask._problem import Problem, Tree
 from mrforest.forests._sampling import Bootstrap, Partition
 
-# ---- the order of the rows ---------------------------------------------------------------
+# ---- the order of the rows -----------------------------------------------------------
 
 
 def join(parts: Sequence[Codes | None], problem: Problem) -> Codes:
@@ -115,7 +115,7 @@ def shard(
     return Shard(rows.codes, rows.y, points, problem.table(rows.codes, rows.y))
 
 
-# ---- points of trees ---------------------------------------------------------------------
+# ---- points of trees -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ def part_one(
     return _core.part_nodes(shard.table, rows, first, end, cuts.cuts)
 
 
-# ---- what is counted ---------------------------------------------------------------------
+# ---- what is counted -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -315,7 +315,7 @@ def count(
     return Counts(structure, _core.count_node_points(shard.table, *others))
 
 
-# ---- rows that move ----------------------------------------------------------------------
+# ---- rows that move ------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

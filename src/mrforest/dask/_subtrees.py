@@ -29,9 +29,7 @@ class Rows:
     problem : Problem
     """
 
-    def __init__(
-        self, excerpts: Sequence[Excerpt | None], problem: Problem
-    ) -> None:
+    def __init__(self, excerpts: Sequence[Excerpt | None], problem: Problem) -> None:
         self._arguments = excerpts, problem
         present = [part for part in excerpts if part is not None]
         lengths = [len(part.y) for part in present]
@@ -44,9 +42,7 @@ class Rows:
         # Work space of threads that have finished a subtree, for the next one
         self.idle: list[Any] = []
 
-    def points(
-        self, node: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
+    def points(self, node: int) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
         """Return the structure and the estimation points of a node; new arrays."""
         own = [part.nodes[node][0] + first for first, part in self._parts]
         if self._parts[0][1].nodes[node][1] is None:
@@ -103,7 +99,7 @@ def grow_below(
     return grown
 
 
-# ---- put together ------------------------------------------------------------------------
+# ---- put together --------------------------------------------------------------------
 
 
 @dataclass
@@ -132,9 +128,7 @@ class Top:
     decrease: float = 0.0
 
 
-def top_leaf(
-    node: Top, key: NDArray[np.uint64], chooser: _core.Chooser
-) -> Arrays:
+def top_leaf(node: Top, key: NDArray[np.uint64], chooser: _core.Chooser) -> Arrays:
     """Return a leaf as a tree."""
     label, masses = chooser.leaf(node.counts, key, node.path)
     present = np.flatnonzero(node.counts)
@@ -201,7 +195,7 @@ def graft(
     nodes["threshold"] = of_nodes("threshold", "threshold")[order]
     nodes["feature"] = of_nodes("feature", "feature")[order]
     nodes["child"] = np.where(
-        is_inner, 2 * np.cumsum(is_inner) - 1, -np.cumsum(~is_inner)
+        is_inner, 2 * np.cumsum(is_inner) - 1, 0 - np.cumsum(~is_inner)
     )
     features = nodes["feature"][is_inner] & FEATURE_MASK
     return {

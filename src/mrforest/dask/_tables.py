@@ -42,8 +42,9 @@ def parts_of(X: Any, y: Any) -> list[Delayed]:
         X = X.rechunk({1: -1})  # all columns of a row in one block
         if isinstance(y, da.Array) and y.chunks[0] != X.chunks[0] and is_known(X, y):
             y = y.rechunk({0: X.chunks[0]})
-    n_rows, n_targets = X.numblocks[0] if isinstance(X, da.Array) else X.npartitions, (
-        y.numblocks[0] if isinstance(y, da.Array) else y.npartitions
+    n_rows, n_targets = (
+        X.numblocks[0] if isinstance(X, da.Array) else X.npartitions,
+        (y.numblocks[0] if isinstance(y, da.Array) else y.npartitions),
     )
     if n_rows != n_targets:
         raise ValueError(

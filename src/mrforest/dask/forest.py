@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -13,6 +12,7 @@ import numpy as np
 from dask.delayed import delayed
 from distributed import Client, get_client
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from mrforest.dask._cluster import DaskCluster
@@ -28,6 +28,19 @@ from mrforest.forests.bernoulli import BernoulliForestClassifier
 from mrforest.forests.breiman import BreimanForestClassifier
 from mrforest.forests.multinomial import MultinomialForestClassifier
 
+# Those that the ordinary forest does not have
+ONLY_HERE = ("client", "gather_rows")
+
+CLUSTER_PARAMETERS = """
+    client : distributed.Client, default=None
+        Of the cluster; None: the client that was made last.
+    gather_rows : int, default=None
+        A node with at most so many points is finished by one worker, which is sent its
+        rows. None: as many as take 64 MiB as codes. The forest does not depend on it.
+    **parameters
+        Those of :class:`mrforest.{}`, with the same defaults.
+"""
+
 
 class Lists(NamedTuple):
     """What the ordinary forest asks of its training rows when they are far away."""
@@ -37,32 +50,29 @@ class Lists(NamedTuple):
     scale: None = None
 
 
-def with_client(cls: type[Any]) -> type[Any]:
+def on_cluster(cls: type[Any]) -> type[Any]:
     """Give a class the parameters of its ordinary forest, and those of the cluster."""
-    local = inspect.signature(cls._ordinary.__init__).parameters
-    extra = {"client": None, "gather_rows": None}
-    parameters = [
-        inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-        inspect.Parameter(
-            "client", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None
-        ),
-        inspect.Parameter("gather_rows", inspect.Parameter.KEYWORD_ONLY, default=None),
-    ]
-    for parameter in list(local.values())[1:]:
-        parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-    signature = inspect.Signature(parameters)
+    first, *local = inspect.signature(cls._ordinary.__init__).parameters.values()
+    client = first.replace(name="client", default=None)
+    by_name = inspect.Parameter.KEYWORD_ONLY
+    rows = inspect.Parameter("gather_rows", by_name, default=None)
+    others = [parameter.replace(kind=by_name) for parameter in local]
+    signature = inspect.Signature([first, client, rows, *others])
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
-        given = dict(bound.arguments)
-        given.pop("self")
-        for name, value in given.items():
-            setattr(self, name, value)
+        for name in list(signature.parameters)[1:]:
+            setattr(self, name, bound.arguments[name])
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     cls.__init__ = __init__
-    cls._only_here = tuple(extra)
+    cls.__doc__ = (cls.__doc__ or "").format(
+        cluster_parameters=CLUSTER_PARAMETERS.format(cls._ordinary.__name__).strip()
+    )
+    cls._parameter_constraints = cls._ordinary._parameter_constraints | {
+        "gather_rows": [Interval(Integral, 1, None, closed="left"), None]
+    }
     return cls
 
 
@@ -70,7 +80,6 @@ class DaskForest(BaseForest):
     """A forest whose rows are on a Dask cluster."""
 
     _ordinary: ClassVar[type[BaseForest]]
-    _only_here: ClassVar[tuple[str, ...]]
 
     def _client(self) -> Client:
         return get_client() if self.client is None else self.client
@@ -139,7 +148,7 @@ class DaskForest(BaseForest):
 
     def _local_params(self) -> dict[str, Any]:
         params = self.get_params(deep=False)
-        return {k: v for k, v in params.items() if k not in self._only_here}
+        return {k: v for k, v in params.items() if k not in ONLY_HERE}
 
     def to_local(self) -> BaseForest:
         """Return the same forest as an ordinary estimator.
@@ -151,9 +160,14 @@ class DaskForest(BaseForest):
         """
         check_is_fitted(self)
         local = self._ordinary(**self._local_params())
-        fitted = {k: v for k, v in vars(self).items() if k not in self._only_here}
-        vars(local).update(fitted)
+        fitted = {k: v for k, v in vars(self).items() if k not in ONLY_HERE}
+        local.__dict__.update(fitted)
         return local
+
+    def __sklearn_clone__(self) -> Self:
+        # A connection cannot be copied.
+        params = clone(self._ordinary(**self._local_params())).get_params(deep=False)
+        return type(self)(self.client, gather_rows=self.gather_rows, **params)
 
     def __getstate__(self) -> dict[str, Any]:
         # A connection cannot be kept in a file.
@@ -223,37 +237,49 @@ def predict_part(
     return found
 
 
-ROWS = {"gather_rows": [Interval(Integral, 1, None, closed="left"), None]}
-
-
-@with_client
+@on_cluster
 class DaskMultinomialForestClassifier(DaskForest, MultinomialForestClassifier):
-    """Multinomial random forest of rows on a Dask cluster."""
+    """Multinomial random forest of rows on a Dask cluster.
+
+    Parameters
+    ----------
+    {cluster_parameters}
+
+    See Also
+    --------
+    mrforest.MultinomialForestClassifier : The same forest of a table in memory.
+    """
 
     _ordinary = MultinomialForestClassifier
-    _parameter_constraints: ClassVar[Any] = {
-        **MultinomialForestClassifier._parameter_constraints,
-        **ROWS,
-    }
 
 
-@with_client
+@on_cluster
 class DaskBreimanForestClassifier(DaskForest, BreimanForestClassifier):
-    """Breiman's random forest of rows on a Dask cluster."""
+    """Breiman's random forest of rows on a Dask cluster.
+
+    Parameters
+    ----------
+    {cluster_parameters}
+
+    See Also
+    --------
+    mrforest.BreimanForestClassifier : The same forest of a table in memory.
+    """
 
     _ordinary = BreimanForestClassifier
-    _parameter_constraints: ClassVar[Any] = {
-        **BreimanForestClassifier._parameter_constraints,
-        **ROWS,
-    }
 
 
-@with_client
+@on_cluster
 class DaskBernoulliForestClassifier(DaskForest, BernoulliForestClassifier):
-    """Bernoulli random forest of rows on a Dask cluster."""
+    """Bernoulli random forest of rows on a Dask cluster.
+
+    Parameters
+    ----------
+    {cluster_parameters}
+
+    See Also
+    --------
+    mrforest.BernoulliForestClassifier : The same forest of a table in memory.
+    """
 
     _ordinary = BernoulliForestClassifier
-    _parameter_constraints: ClassVar[Any] = {
-        **BernoulliForestClassifier._parameter_constraints,
-        **ROWS,
-    }
