@@ -24,8 +24,8 @@ test: $(VENV)/.built $(VENV)/.tools  ## build and run the tests
 	$(PYTEST) tests
 	$(BIN)/python -m pytest --doctest-modules --pyargs mrforest -q
 
-test-checked: $(CHECKED)/.built $(VENV)/.tools  ## the same on a build with bounds checks, but for experiments
-	PYTHONPATH=$(CHECKED) $(PYTEST) tests --ignore=tests/experiments --ignore-glob='tests/test_cli*'
+test-checked: $(CHECKED)/.built $(VENV)/.tools  ## the same on a build with bounds checks, but for experiments and clusters
+	PYTHONPATH=$(CHECKED) $(PYTEST) tests --ignore=tests/experiments --ignore=tests/cluster --ignore-glob='tests/test_cli*'
 
 test-asan: $(ASAN)/.built $(VENV)/.tools  ## tests of the core under address and UB sanitizers
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \

@@ -15,6 +15,7 @@ class Here:
 
     def __init__(self, n_workers):
         self.n_workers = n_workers
+        self.worker_bytes = 1000 * n_workers  # several shards a worker
 
     def submit(self, function, *args, worker=None):
         result = function(*pickle.loads(pickle.dumps(args)))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,12 +24,17 @@ class DaskCluster:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])
+        workers = client.scheduler_info(n_workers=-1)["workers"]
+        self._addresses = sorted(workers)
         if not self._addresses:
             raise ValueError(
                 "the Dask cluster has no worker; start one, or wait for it: "
                 "client.wait_for_workers(1)"
             )
+
+        # 0 or None: no limit
+        limits = [worker["memory_limit"] or math.inf for worker in workers.values()]
+        self.worker_bytes: float = min(limits)
 
     @property
     def n_workers(self) -> int:

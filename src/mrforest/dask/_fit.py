@@ -7,6 +7,7 @@ parts ─► describe ─► cuts ─► encode ─► shards in canonical order
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -32,8 +33,10 @@ from mrforest.forests._target import MAX_CLASSES, read_class_weight
 
 # Bytes of codes that a worker is sent at once
 SENT_BYTES = 1 << 26
+# Bytes of codes that are one array, at most
+LARGEST_SHARD = 1 << 28
 # Bytes of points and counts that a worker holds for growing trees, at most
-GROWING_BYTES = 1 << 28
+GROWING_BYTES = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ class ClusterFit:
         self._cluster = cluster
         self._parts = parts
         self._forest = forest
-        self._shard_of = np.arange(len(parts)) * cluster.n_workers // len(parts)
+        self._groups = in_groups(len(parts), cluster.n_workers)
 
     def _look(self, function: Callable[..., Any], *told: Any) -> list[Any]:
         """Call a function with each part; return futures."""
@@ -85,12 +88,9 @@ class ClusterFit:
         # What it is told comes from a task, not with every part.
         futures = [self._cluster.submit(same, thing) for thing in told]
         found: list[Any] = []
-        for shard in range(self._cluster.n_workers):
-            lazy = [
-                task(i, self._parts[i], *futures)
-                for i in np.flatnonzero(self._shard_of == shard).tolist()
-            ]
-            found += self._cluster.compute(lazy, worker=shard)
+        for worker, group in enumerate(self._groups):
+            lazy = [task(i, self._parts[i], *futures) for i in group]
+            found += self._cluster.compute(lazy, worker=worker)
         return found
 
     # ---- what the table is ----------------------------------------------------------
@@ -162,48 +162,63 @@ class ClusterFit:
             limits=forest._limits(np.zeros(1, dtype=np.uint8)),
         )
 
-    def shards(self, table: Table, problem: Problem) -> list[Any]:
-        """Encode the rows, and find the place of each among all."""
+    def shards(self, table: Table, problem: Problem) -> list[tuple[Any, int]]:
+        """Encode the rows, and find the place of each among all.
+
+        Returns
+        -------
+        list of (future of Shard, int)
+            With the worker that has it.
+        """
         cluster = self._cluster
         codes = self._look(_parts.encode, self._forest, table.binning, table.classes)
         told = cluster.submit(same, problem)
-        n_shards = min(cluster.n_workers, len(self._parts))
-        own = [
-            [codes[i] for i in np.flatnonzero(self._shard_of == worker).tolist()]
-            for worker in range(cluster.n_workers)
+        # Which parts a shard has, and on which worker it is
+        groups = [
+            ([group[i] for i in some], worker)
+            for worker, group in enumerate(self._groups)
+            for some in in_groups(len(group), self._n_shards(problem, len(group)))
         ]
-        numbers = [worker for worker in range(cluster.n_workers) if own[worker]]
-        assert len(numbers) == n_shards
         rows = [
-            cluster.submit(_shards.join, own[worker], told, worker=worker)
-            for worker in numbers
+            (cluster.submit(_shards.join, [codes[i] for i in group], told, worker=w), w)
+            for group, w in groups
         ]
-        del codes, own
-        lengths = cluster.gather(
-            [
-                cluster.submit(_shards.pieces, part, n_shards, worker=worker)
-                for worker, part in zip(numbers, rows, strict=True)
-            ]
+        del codes
+        return self._ranked(rows, told)
+
+    def _n_shards(self, problem: Problem, n_parts: int) -> int:
+        """Return how many shards the parts of a worker make.
+
+        While parts are joined, their codes are there twice: so some at a time.
+        """
+        of_parts = problem.n_points * problem.row_bytes * n_parts / len(self._parts)
+        most = min(self._cluster.worker_bytes / 10, LARGEST_SHARD)
+        return min(max(math.ceil(of_parts / most), 1), n_parts)
+
+    def _ranked(self, rows: Sequence[tuple[Any, int]], told: Any) -> list[Any]:
+        """Find the place of each row among all, by ranges of fingerprints."""
+        cluster, n = self._cluster, len(rows)
+        starts = cluster.gather(
+            [cluster.submit(_shards.pieces, part, n, worker=w) for part, w in rows]
         )
-        of_range = np.sum([np.diff(start) for start in lengths], axis=0)
+        of_range = np.sum([np.diff(start) for start in starts], axis=0)
         first = (np.cumsum(of_range) - of_range).tolist()
         ranks = []
-        for i in range(n_shards):
+        for i, (_, worker) in enumerate(rows):
             found = [
-                cluster.submit(_shards.piece, part, n_shards, i, worker=worker)
-                for worker, part in zip(numbers, rows, strict=True)
+                cluster.submit(_shards.piece, part, n, i, worker=w) for part, w in rows
             ]
-            ranks.append(cluster.submit(_shards.rank, found, worker=numbers[i]))
+            ranks.append(cluster.submit(_shards.rank, found, worker=worker))
         return [
-            cluster.submit(_shards.shard, part, ranks, i, first, told, worker=worker)
-            for i, (worker, part) in enumerate(zip(numbers, rows, strict=True))
+            (cluster.submit(_shards.shard, part, ranks, i, first, told, worker=w), w)
+            for i, (part, w) in enumerate(rows)
         ]
 
     # ---- trees ----------------------------------------------------------------------
 
     def grow(
         self,
-        shards: Sequence[Any],
+        shards: Sequence[tuple[Any, int]],
         problem: Problem,
         numbers: range,
         *,
@@ -212,18 +227,33 @@ class ClusterFit:
         watch: Callable[[Level], object],
     ) -> Iterator[Arrays]:
         """Yield the trees of these numbers."""
-        row_bytes = problem.n_features * np.dtype(problem.code_dtype).itemsize + 8
-        sent_rows = SENT_BYTES // row_bytes
+        sent_rows = int(min(SENT_BYTES, self._cluster.worker_bytes / 10))
+        sent_rows //= problem.row_bytes
         if gather_rows is None:
             gather_rows = sent_rows
         growth = ForestGrowth(
             self._cluster, shards, problem, gather_rows, sent_rows, watch
         )
-        at_once = trees_at_once(problem, gather_rows, self._cluster.n_workers)
+        room = min(GROWING_BYTES, self._cluster.worker_bytes / 8)
+        room *= self._cluster.n_workers
+        at_once = trees_at_once(problem, gather_rows, room)
         for i in range(0, len(numbers), at_once):
             yield from growth.grow(
                 [tree_key(seed, t) for t in numbers[i : i + at_once]]
             )
+
+
+def in_groups(n: int, n_groups: int) -> list[list[int]]:
+    """Deal out 0 ... n - 1 evenly; neighbours stay together, no group is empty.
+
+    Examples
+    --------
+    >>> in_groups(5, 2), in_groups(2, 3)
+    ([[0, 1], [2, 3, 4]], [[0], [1]])
+    """
+    n_groups = min(n, n_groups)
+    ends = [n * (i + 1) // n_groups for i in range(n_groups)]
+    return [list(range(a, b)) for a, b in zip([0, *ends], ends, strict=False)]
 
 
 def join_labels(
@@ -241,9 +271,10 @@ def join_labels(
     return classes, n_of_class
 
 
-def trees_at_once(problem: Problem, gather_rows: int, n_workers: int) -> int:
-    """Return how many trees grow together: as many as there is room for."""
-    of_points = 4 * problem.n_points // n_workers
-    n_large = problem.n_points // max(gather_rows, 1)
-    of_counts = 3 * 4 * problem.n_cells * n_large // n_workers
-    return max(GROWING_BYTES // (of_points + of_counts + 1), 1)
+def trees_at_once(problem: Problem, gather_rows: int, room: float) -> int:
+    """Return how many trees grow together: as many as there is room for, in bytes."""
+    of_points = 4 * problem.n_points
+    # Counts of a level are there three times: of parts, their sum, and their parents'.
+    n_large = problem.n_points // gather_rows
+    of_counts = 3 * 4 * problem.n_cells * n_large
+    return max(int(room / (of_points + of_counts)), 1)

@@ -55,6 +55,8 @@ class Level:
     depth : int
     n_nodes : int
         Nodes that were asked for a split.
+    n_counted : int
+        Nodes that were counted for them: of two children the smaller one.
     n_points : int
         Their structure points.
     seconds : float
@@ -62,6 +64,7 @@ class Level:
 
     depth: int
     n_nodes: int
+    n_counted: int
     n_points: int
     seconds: float
 
@@ -94,8 +97,8 @@ class ForestGrowth:
     Parameters
     ----------
     cluster : Cluster
-    shards : sequence of futures
-        Of `Shard`, which together have all rows.
+    shards : sequence of (future of Shard, int)
+        Which together have all rows, and the worker of each.
     problem : Problem
     gather_rows : int
         A node with at most so many points is finished by one worker.
@@ -108,14 +111,14 @@ class ForestGrowth:
     def __init__(
         self,
         cluster: Cluster,
-        shards: Sequence[Future],
+        shards: Sequence[tuple[Future, int]],
         problem: Problem,
         gather_rows: int,
         sent_rows: int,
         watch: Callable[[Level], object],
     ) -> None:
         self._cluster = cluster
-        self._shards = list(enumerate(shards))
+        self._shards = [(worker, shard) for shard, worker in shards]
         self._problem = problem
         # A task, not an argument of every one
         self._told = cluster.submit(same, problem)
@@ -141,9 +144,15 @@ class ForestGrowth:
                 for (worker, shard), own in zip(self._shards, points, strict=True)
             ]
             waiting = self._add_children(points, asked, cuts)
-            n_points = sum(node.owner.nodes[node.number].n_structure for node in asked)
-            seconds = time.perf_counter() - begun
-            self._watch(Level(depth, len(asked), n_points, seconds))
+            self._watch(
+                Level(
+                    depth,
+                    len(asked),
+                    len({node.counted for node in asked}),
+                    sum(node.owner.nodes[node.number].n_structure for node in asked),
+                    time.perf_counter() - begun,
+                )
+            )
         yield from self._finish(points, growing)
 
     def _on(self, worker: int, function: Callable[..., Any], *args: Any) -> Future:

@@ -52,6 +52,11 @@ class Problem:
         return np.uint8 if narrow else np.uint16
 
     @property
+    def row_bytes(self) -> int:
+        """Bytes of a row: codes, class, and its place."""
+        return self.n_features * int(np.dtype(self.code_dtype).itemsize) + 8
+
+    @property
     def is_honest(self) -> bool:
         """Whether other points fill the leaves than shape the tree."""
         return isinstance(self.sampler, Partition)

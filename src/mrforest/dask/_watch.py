@@ -28,7 +28,9 @@ def described(level: Level) -> str:
 
     Examples
     --------
-    >>> described(Level(depth=3, n_nodes=412, n_points=2_500_000, seconds=0.5))
+    >>> described(
+    ...     Level(depth=3, n_nodes=412, n_counted=206, n_points=2_500_000, seconds=0.5)
+    ... )
     'level 3, 412 nodes, 5,000,000 rows/s'
     """
     rate = level.n_points / max(level.seconds, 1e-9)

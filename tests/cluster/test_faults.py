@@ -143,7 +143,9 @@ def test_no_rows(client):
     with pytest.raises(ValueError, match="no rows in any partition"):
         fit(client, as_array(np.empty((0, 3)), [0, 0]), as_array(np.empty(0), [0, 0]))
     with pytest.raises(ValueError, match="X has 4 partitions, y has 2"):
-        fit(client, arrays()[0], dd.from_pandas(pd.Series(np.zeros(200)), npartitions=2))
+        fit(
+            client, arrays()[0], dd.from_pandas(pd.Series(np.zeros(200)), npartitions=2)
+        )
 
 
 def test_table_in_memory(client):
