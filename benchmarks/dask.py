@@ -36,7 +36,7 @@ from distributed import Client, LocalCluster, wait
 from mrforest import MultinomialForestClassifier
 from mrforest.dask import DaskMultinomialForestClassifier
 from mrforest.dask import forest as dask_forests
-from mrforest.dask._growth import Level
+from mrforest.dask._trees import Level
 from mrforest.data.binning import find_bins
 
 sys.path.append(str(HERE))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from mrforest import (
     BernoulliForestClassifier,
     BreimanForestClassifier,
+    DenilForestClassifier,
     MultinomialForestClassifier,
 )
 from mrforest.dask import forest as dask_forests
@@ -18,6 +19,7 @@ from tests.dask.parted import as_array, assert_same_forest, uneven
 KINDS = {
     MultinomialForestClassifier: dask_forests.DaskMultinomialForestClassifier,
     BreimanForestClassifier: dask_forests.DaskBreimanForestClassifier,
+    DenilForestClassifier: dask_forests.DaskDenilForestClassifier,
     BernoulliForestClassifier: dask_forests.DaskBernoulliForestClassifier,
 }
 
@@ -61,6 +63,9 @@ OPTIONS = [
     (BreimanForestClassifier, {}),
     (BreimanForestClassifier, {"class_weight": {0: 1.0, 10: 3.0, 20: 0.5}}),
     (BreimanForestClassifier, {"min_samples_leaf": 4, "max_features": None}),
+    (DenilForestClassifier, {}),
+    (DenilForestClassifier, {"range_points": 3, "feature_mean": 0.0}),
+    (DenilForestClassifier, {"range_points": 8, "leaf_rule": "stop"}),
     (BernoulliForestClassifier, {}),
     (BernoulliForestClassifier, {"leaf_rule": "floor"}),
 ]
@@ -72,7 +77,7 @@ OPTIONS = [
 @settings(max_examples=max(settings.default.max_examples // 10, 10))
 @given(
     seed=st.integers(0, 2**32 - 1),
-    n_rows=st.integers(40, 400),
+    n_rows=st.integers(40, 200),
     n_parts=st.integers(1, 17),
     n_workers=st.integers(1, 3),
     gather_rows=st.sampled_from([1, 10, 50, 1000, None]),
@@ -81,7 +86,7 @@ def test_same_forest(kind, options, seed, n_rows, n_parts, n_workers, gather_row
     rng = np.random.default_rng(seed)
     X, y = table(rng, n_rows, 5, 3)
     lengths = uneven(rng, n_rows, n_parts)
-    options = options | {"n_estimators": 4, "random_state": seed}
+    options = options | {"n_estimators": 3, "random_state": seed}
     compare(
         kind,
         options,

@@ -279,6 +279,8 @@ def grow_by_comparisons(
 
 class Chooser:
     needs_points: bool
+    n_drawn: int
+    lacks: bool
     def __init__(
         self,
         table: TrainingTable,
@@ -297,7 +299,12 @@ class Chooser:
         n_structure: int,
         n_points: int,
         root_weight: float,
+        codes: NDArray[np.int32] | None = None,
+        is_known: NDArray[np.uint8] | None = None,
     ) -> tuple[tuple[int, int, bool, bool], tuple[float, int], float] | None: ...
+    def points_wanted(
+        self, key: Key, path: int, n_structure: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64], int]: ...
     def weight(self, counts: NDArray[np.int64]) -> float: ...
     def leaf(
         self, counts: NDArray[np.int64], key: Key, path: int

@@ -181,6 +181,11 @@ cdef class FeatureScores(Workspace):
         points.rows = node.structure
         points.n = node.n_structure
         points.marks = self.marks
+        points.elsewhere = self.elsewhere
+        if self.elsewhere is not NULL:
+            self.elsewhere.order[self.elsewhere.n_order % self.table.n_features] = (
+                <int32_t> feature)
+            self.elsewhere.n_order += 1
         range_.is_all = True
         range_.categories = self.categories
         if self.table.is_categorical[feature]:

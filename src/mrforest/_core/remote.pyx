@@ -8,7 +8,8 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from mrforest._core.block cimport NOT_IN_BLOCK
@@ -21,7 +22,7 @@ from mrforest._core.leaves cimport draw_label, weigh_classes
 from mrforest._core.partition cimport partition_rows
 from mrforest._core.pool cimport HistogramPool
 from mrforest._core.rng cimport ROOT_PATH, Purpose, child_path, open_stream
-from mrforest._core.rule cimport SplitRule
+from mrforest._core.rule cimport Draw, Elsewhere, SplitRule
 from mrforest._core.splitter cimport Split, Splitter
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport Cut, Node
@@ -45,7 +46,7 @@ cdef class Chooser:
         Its features, classes and class weights are used, not its rows.
     limits : Limits
     rule : SplitRule
-        One that does not ask for single points.
+        If it asks for single points, see `points_wanted`.
     is_honest : bool
         Whether other points fill the leaves than shape the tree.
     """
@@ -56,11 +57,17 @@ cdef class Chooser:
     cdef bint is_honest
     cdef int histogram
     cdef int64_t[::1] totals
+    cdef SplitRule rule
+    cdef Elsewhere elsewhere            # points that a rule asks for
+    cdef int64_t[:, ::1] places
+    cdef int32_t[::1] order
+    cdef Py_ssize_t n_marks, n_cells
+    cdef readonly Py_ssize_t n_drawn    # points that the rule asks for at a feature; 0: none
+    cdef readonly bint lacks            # whether the last choice needs to see more of them
 
     def __init__(self, TrainingTable table, Limits limits, SplitRule rule, *, bint is_honest):
         cdef Py_ssize_t n_columns = table.view.n_columns
-        if rule.restricts:
-            raise ValueError(f"{type(rule).__name__} asks for points, which are elsewhere")
+        self.n_cells = table.view.slot[table.view.n_features] * n_columns
         self.owner = table
         self.limits = limits
         self.is_honest = is_honest
@@ -76,6 +83,15 @@ cdef class Chooser:
         self.histogram = self.pool.take()
         if self.histogram < 0:
             raise MemoryError("no memory to choose splits")
+        self.rule = rule
+        if rule.restricts:
+            self.n_drawn = rule.n_points
+            self.places = np.empty((table.view.n_features, self.n_drawn), dtype=np.int64)
+            self.order = np.empty(table.view.n_features, dtype=np.int32)
+            self.elsewhere.n_drawn = self.n_drawn
+            self.elsewhere.places = &self.places[0, 0]
+            self.elsewhere.order = &self.order[0]
+            self.splitter.elsewhere = &self.elsewhere
 
     @property
     def needs_points(self):
@@ -90,9 +106,68 @@ cdef class Chooser:
             return n_points < 2 * self.limits.min_leaf
         return n_points <= self.limits.min_leaf
 
+    cdef NodeView view_of(
+        self, key, uint64_t path, Py_ssize_t depth, Py_ssize_t n_structure, Py_ssize_t n_points
+    ) except *:
+        """A node without points, and work space for it."""
+        cdef NodeView view
+        # Features without a cut are known by slices of points, and here there are none.
+        memset(self.splitter.no_cut, 0, self.owner.view.n_features * sizeof(Slice))
+        if self.rule.restricts and n_structure > self.n_marks:
+            free(self.splitter.marks)
+            self.splitter.marks = <uint8_t*> calloc(n_structure + 1, 1)
+            self.n_marks = n_structure if self.splitter.marks is not NULL else 0
+            if self.splitter.marks is NULL:
+                raise MemoryError("no memory to choose splits")
+        self.elsewhere.n_order = 0
+        self.elsewhere.lacks = False
+        view.structure = view.estimation = NULL
+        view.n_structure = n_structure
+        view.n_estimation = n_points
+        view.totals = &self.totals[0]
+        view.histogram = self.histogram
+        view.first = 0
+        view.level = NOT_IN_BLOCK
+        view.depth = depth
+        view.stream = open_stream(key[0], key[1], path, Purpose.SPLIT)
+        return view
+
+    def points_wanted(self, key, uint64_t path, Py_ssize_t n_structure):
+        """Which points of a node a rule asks for.
+
+        Returns
+        -------
+        features : ndarray of int32
+            In the order in which they are looked at, should none before have a cut.
+        places : ndarray of shape (n_features, n_drawn), dtype=int64
+            Of the points of each of these, among the structure points of the node; none if all
+            points are looked at.
+        n_first : int
+            How many features are looked at in any case.
+        """
+        cdef NodeView view = self.view_of(key, path, 0, n_structure, n_structure)
+        cdef const uint8_t[::1] nothing = np.zeros(self.owner.view.n_features, dtype=np.uint8)
+        cdef Draw draw
+        cdef Split split
+        if n_structure <= self.n_drawn:
+            return np.empty(0, np.int32), np.empty((0, self.n_drawn), np.int64), 0
+        memset(self.pool.items[self.histogram].columns, 0, self.n_cells * sizeof(int32_t))
+        self.totals[:] = 0
+        draw.stream = view.stream
+        draw.mode = 0
+        n_first = self.rule.count_features(self.owner.view.n_features, &draw)
+        self.elsewhere.codes = NULL
+        self.elsewhere.is_known = &nothing[0]
+        # As nothing is known, no feature has a cut, and all are looked at.
+        with nogil:
+            self.splitter.split(&view, &split)
+        features = np.array(self.order[:self.elsewhere.n_order])
+        return features, np.asarray(self.places)[features], n_first
+
     def choose(
         self, const int32_t[::1] counts not None, const int32_t[::1] points, key, uint64_t path,
-        Py_ssize_t depth, Py_ssize_t n_structure, Py_ssize_t n_points, double root_weight
+        Py_ssize_t depth, Py_ssize_t n_structure, Py_ssize_t n_points, double root_weight,
+        const int32_t[:, ::1] codes=None, const uint8_t[::1] is_known=None
     ):
         """Let the rule draw a split.
 
@@ -108,6 +183,11 @@ cdef class Chooser:
             Its points.
         root_weight : float
             Weight of the structure points of the tree.
+        codes : ndarray of shape (n_features, n_drawn), dtype=int32, default=None
+            Of the points that the rule wants.
+        is_known : ndarray of shape (n_features,), dtype=uint8, default=None
+            Of which features they are there. If the rule looks at others, `lacks` is set, and
+            what is returned means nothing.
 
         Returns
         -------
@@ -125,6 +205,7 @@ cdef class Chooser:
         cdef double decrease
         cdef int found
         cdef bint is_mixed
+        self.lacks = False
         if self.must_stop(depth, n_structure, n_points):
             return None
         memcpy(self.pool.items[self.histogram].columns, &counts[0],
@@ -135,19 +216,16 @@ cdef class Chooser:
         is_mixed = self.pool.add_up(self.histogram, &self.totals[0])
         if not is_mixed and not self.needs_points:
             return None
-        # Features without a cut are known by slices of points, and here there are none.
-        memset(self.splitter.no_cut, 0, self.owner.view.n_features * sizeof(Slice))
-        view.structure = view.estimation = NULL
-        view.n_structure = n_structure
-        view.n_estimation = n_points
-        view.totals = &self.totals[0]
-        view.histogram = self.histogram
-        view.first = 0
-        view.level = NOT_IN_BLOCK
-        view.depth = depth
-        view.stream = open_stream(key[0], key[1], path, Purpose.SPLIT)
+        view = self.view_of(key, path, depth, n_structure, n_points)
+        if self.rule.restricts:
+            if codes is None or is_known is None:
+                is_known = np.zeros(self.owner.view.n_features, dtype=np.uint8)
+            else:
+                self.elsewhere.codes = &codes[0, 0]
+            self.elsewhere.is_known = &is_known[0]
         with nogil:
             found = self.splitter.split(&view, &split)
+        self.lacks = self.elsewhere.lacks
         if found == BAD_CHOICE:
             raise ValueError("the split rule chose a feature or a cut that it was not given")
         if found == 0:

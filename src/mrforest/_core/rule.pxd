@@ -30,12 +30,25 @@ cdef struct Draw:
     const int32_t* features     # the column of each feature, or of the one that is cut
 
 
+cdef struct Elsewhere:
+    # Points that a rule draws when they are elsewhere: where they are in the node, and their codes,
+    # if somebody has looked.
+    Py_ssize_t n_drawn          # of each feature
+    int64_t* places             # OUT  features x n_drawn, of features that were looked at
+    int32_t* order              # OUT  which these are, one after the other ...
+    Py_ssize_t n_order          # OUT  ... and how many
+    const int32_t* codes        # IN   features x n_drawn; NULL: nobody has looked
+    const uint8_t* is_known     # IN   features whose codes are there
+    bint lacks                  # OUT  whether others were looked at
+
+
 cdef struct Points:
     # The structure points of a node, and room to mark some.
     const Table* table
-    const int32_t* rows
+    const int32_t* rows         # NULL: they are elsewhere
     Py_ssize_t n
     uint8_t* marks              # n of them, all 0, to be left so
+    Elsewhere* elsewhere
 
 
 cdef struct Range:

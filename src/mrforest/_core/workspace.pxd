@@ -7,7 +7,7 @@ from mrforest._core.block cimport Block
 from mrforest._core.impurity cimport Sides
 from mrforest._core.order cimport Order
 from mrforest._core.pool cimport HistogramPool
-from mrforest._core.rule cimport Draw, SplitRule
+from mrforest._core.rule cimport Draw, Elsewhere, SplitRule
 from mrforest._core.selected cimport Selected
 from mrforest._core.sheet cimport Sheets
 from mrforest._core.shortlist cimport Shortlist
@@ -62,6 +62,7 @@ cdef class Workspace:
     cdef int32_t* alike                 # features of equally many bins, looked at together ...
     cdef const int32_t** bins_of_alike  # ... and their counts
     cdef uint8_t* marks
+    cdef Elsewhere* elsewhere           # NULL: points are here
     cdef uint8_t* categories
     cdef Order order                    # of the features; natural between nodes
     cdef Able* able                     # features that have a candidate ...

@@ -4,11 +4,13 @@
 from mrforest.dask.forest import (
     DaskBernoulliForestClassifier,
     DaskBreimanForestClassifier,
+    DaskDenilForestClassifier,
     DaskMultinomialForestClassifier,
 )
 
 __all__ = [
     "DaskBernoulliForestClassifier",
     "DaskBreimanForestClassifier",
+    "DaskDenilForestClassifier",
     "DaskMultinomialForestClassifier",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest.dask._problem import Problem
-from mrforest.dask._shards import Counts
+from mrforest.dask._shards import Counts, Wanted
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,9 @@ class Asked:
 # (cut, threshold and feature, decrease), see `Chooser.choose`; None: a leaf
 Split = tuple[tuple[int, int, bool, bool], tuple[float, int], float]
 
+# Instead of a split: the rule has to see points of more features.
+LACKS = "lacks"
+
 
 @dataclass(frozen=True)
 class Chosen:
@@ -54,12 +57,12 @@ class Chosen:
 
     Attributes
     ----------
-    splits : list of (Split or None)
+    splits : list of (Split, LACKS or None)
     kept : dict
         For each node that is split what was counted there, for the larger child.
     """
 
-    splits: list[Split | None]
+    splits: list[Split | str | None]
     kept: dict[int, tuple[NDArray[np.int32], NDArray[np.int32] | None]]
 
     def __sizeof__(self) -> int:
@@ -72,6 +75,8 @@ def choose(
     before: Chosen | None,
     asked: Sequence[Asked],
     problem: Problem,
+    wanted: Sequence[Wanted] | None = None,
+    codes: Sequence[Sequence[NDArray[np.int32]]] = (),
 ) -> Chosen:
     """Draw the splits of nodes.
 
@@ -83,15 +88,30 @@ def choose(
         What was chosen for the parents; None: the nodes are roots.
     asked : sequence of Asked
     problem : Problem
+    wanted : sequence of Wanted, default=None
+        Points of each node that the rule asks for; None: it asks for none.
+    codes : sequence
+        Of each shard what `codes_at` returned for these.
     """
     structure = total([c.structure for c in counts if c is not None])
     points = None
     if problem.needs_points:
         points = total([c.estimation for c in counts if c is not None])
     chooser = problem.chooser()
-    splits: list[Split | None] = []
+
+    def told(
+        want: Wanted, parts: Sequence[NDArray[np.int32]]
+    ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        of_all = np.zeros((problem.n_features, chooser.n_drawn), dtype=np.int32)
+        is_known = np.zeros(problem.n_features, dtype=np.uint8)
+        is_known[want.features] = 1
+        # A point is in one shard; the others say -1.
+        of_all[want.features] = np.max(parts, axis=0)
+        return of_all, is_known
+
+    splits: list[Split | str | None] = []
     kept = {}
-    for node in asked:
+    for i, node in enumerate(asked):
         own = structure[node.counted]
         others = None if points is None else points[node.counted]
         if node.rest_of is not None:
@@ -108,11 +128,45 @@ def choose(
             node.n_structure,
             node.n_estimation,
             node.root_weight,
+            *(() if wanted is None else told(wanted[i], [part[i] for part in codes])),
         )
+        if chooser.lacks:
+            splits.append(LACKS)
+            continue
         splits.append(split)
         if split is not None:
             kept[node.number] = own, others
     return Chosen(splits, kept)
+
+
+def want_points(
+    parts: Sequence[Sequence[NDArray[np.int32]]],
+    asked: Sequence[Asked],
+    problem: Problem,
+    times: int,
+) -> list[Wanted]:
+    """Return which points of nodes the rule asks for.
+
+    Parameters
+    ----------
+    parts : sequence
+        Of each shard, the numbers of the structure points of each node.
+    asked : sequence of Asked
+    problem : Problem
+    times : int
+        Features, as a multiple of those that are looked at in any case.
+    """
+    chooser = problem.chooser()
+    wanted = []
+    for i, node in enumerate(asked):
+        features, places, n_first = chooser.points_wanted(
+            node.key, node.path, node.n_structure
+        )
+        # Structure points of a node ascend.
+        of_node = np.sort(np.concatenate([part[i] for part in parts]))
+        n = n_first * times
+        wanted.append(Wanted(features[:n], of_node[places[:n]]))
+    return wanted
 
 
 def total(arrays: Sequence[Any]) -> NDArray[np.int32]:
@@ -123,6 +177,6 @@ def total(arrays: Sequence[Any]) -> NDArray[np.int32]:
     return added
 
 
-def splits_of(chosen: Chosen) -> list[Split | None]:
+def splits_of(chosen: Chosen) -> list[Split | str | None]:
     """Return what the driver wants to know."""
     return chosen.splits

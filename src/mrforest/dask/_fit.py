@@ -17,13 +17,14 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 from numpy.typing import NDArray
 
-from mrforest.dask import _parts, _shards
+from mrforest.dask import _order, _parts
 from mrforest.dask._cluster import DaskCluster
 from mrforest.dask._cuts import LISTED, Listed, Wanted, cuts_from, cuts_or_ranges
-from mrforest.dask._growth import ForestGrowth, Level, same
+from mrforest.dask._growth import ForestGrowth, same
 from mrforest.dask._parts import Description
 from mrforest.dask._problem import Problem
 from mrforest.dask._subtrees import Arrays
+from mrforest.dask._trees import Level
 from mrforest.data.binning import Binning, binning_of, most_bins
 from mrforest.data.table import Schema
 from mrforest.data.training import MAX_POINTS
@@ -180,7 +181,7 @@ class ClusterFit:
             for some in in_groups(len(group), self._n_shards(problem, len(group)))
         ]
         rows = [
-            (cluster.submit(_shards.join, [codes[i] for i in group], told, worker=w), w)
+            (cluster.submit(_order.join, [codes[i] for i in group], told, worker=w), w)
             for group, w in groups
         ]
         del codes
@@ -199,18 +200,18 @@ class ClusterFit:
         """Find the place of each row among all, by ranges of fingerprints."""
         cluster, n = self._cluster, len(rows)
         starts = cluster.gather(
-            [cluster.submit(_shards.pieces, part, n, worker=w) for part, w in rows]
+            [cluster.submit(_order.pieces, part, n, worker=w) for part, w in rows]
         )
         of_range = np.sum([np.diff(start) for start in starts], axis=0)
         first = (np.cumsum(of_range) - of_range).tolist()
         ranks = []
         for i, (_, worker) in enumerate(rows):
             found = [
-                cluster.submit(_shards.piece, part, n, i, worker=w) for part, w in rows
+                cluster.submit(_order.piece, part, n, i, worker=w) for part, w in rows
             ]
-            ranks.append(cluster.submit(_shards.rank, found, worker=worker))
+            ranks.append(cluster.submit(_order.rank, found, worker=worker))
         return [
-            (cluster.submit(_shards.shard, part, ranks, i, first, told, worker=w), w)
+            (cluster.submit(_order.shard, part, ranks, i, first, told, worker=w), w)
             for i, (part, w) in enumerate(rows)
         ]
 

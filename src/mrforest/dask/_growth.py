@@ -14,8 +14,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,69 +25,7 @@ from mrforest.dask._choice import Asked
 from mrforest.dask._problem import Problem, Tree
 from mrforest.dask._shards import Cuts, Sizes
 from mrforest.dask._subtrees import Arrays, Small, Top
-
-Future = Any
-
-
-class Cluster(Protocol):
-    """Where functions run. What they return stays there until it is gathered."""
-
-    @property
-    def n_workers(self) -> int:
-        """How many workers there are."""
-
-    def submit(
-        self, function: Callable[..., Any], *args: Any, worker: int | None = None
-    ) -> Future:
-        """Let a function run; futures among its arguments stand for their results."""
-
-    def gather(self, futures: Sequence[Future]) -> list[Any]:
-        """Return results."""
-
-
-@dataclass(frozen=True)
-class Level:
-    """What one step of the loop did, for those who watch.
-
-    Attributes
-    ----------
-    depth : int
-    n_nodes : int
-        Nodes that were asked for a split.
-    n_counted : int
-        Nodes that were counted for them: of two children the smaller one.
-    n_points : int
-        Their structure points.
-    seconds : float
-    """
-
-    depth: int
-    n_nodes: int
-    n_counted: int
-    n_points: int
-    seconds: float
-
-
-@dataclass
-class GrowingTree:
-    """A tree as the driver knows it."""
-
-    tree: Tree
-    root_weight: float
-    min_weight: float
-    nodes: dict[int, Top] = field(default_factory=dict)
-    leaves: list[int] = field(default_factory=list)
-    small: list[int] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """A node that waits for its split; its sibling may be counted instead of it."""
-
-    owner: GrowingTree
-    number: int
-    parent: int | None
-    counted: int  # itself or its sibling
+from mrforest.dask._trees import Cluster, Future, GrowingTree, Level, Waiting
 
 
 class ForestGrowth:
@@ -233,13 +170,17 @@ class ForestGrowth:
         for node in waiting:
             group = node.owner.tree.root % self._cluster.n_workers
             groups.setdefault(group, []).append(node)
-        chosen = {
-            group: self._choose(points, nodes, before.get(group), group)
-            for group, nodes in groups.items()
-        }
-        splits = self._cluster.gather(
-            [self._on(g, _choice.splits_of, future) for g, future in chosen.items()]
-        )
+        times, lacks = 1, True
+        while lacks:
+            chosen = {
+                group: self._choose(points, nodes, before.get(group), group, times)
+                for group, nodes in groups.items()
+            }
+            splits = self._cluster.gather(
+                [self._on(g, _choice.splits_of, future) for g, future in chosen.items()]
+            )
+            lacks = any(_choice.LACKS in of_group for of_group in splits)
+            times *= 4
         nodes, cuts = [], []
         for of_group, drawn in zip(groups.values(), splits, strict=True):
             for node, split in zip(of_group, drawn, strict=True):
@@ -266,6 +207,7 @@ class ForestGrowth:
         waiting: Sequence[Waiting],
         before: Future | None,
         group: int,
+        times: int,
     ) -> Future:
         counted = sorted({node.counted for node in waiting})
         place = {number: i for i, number in enumerate(counted)}
@@ -289,7 +231,20 @@ class ForestGrowth:
             self._on(worker, _shards.count, own, shard, counted, self._told)
             for (worker, shard), own in zip(self._shards, points, strict=True)
         ]
-        return self._on(group, _choice.choose, counts, before, asked, self._told)
+        asking = (counts, before, asked, self._told)
+        if not self._problem.rule.restricts:
+            return self._on(group, _choice.choose, *asking)
+        numbers = [node.number for node in waiting]
+        parts = [
+            self._on(worker, _shards.numbers, own, shard, numbers)
+            for (worker, shard), own in zip(self._shards, points, strict=True)
+        ]
+        wanted = self._on(group, _choice.want_points, parts, asked, self._told, times)
+        codes = [
+            self._on(worker, _shards.codes_at, shard, wanted)
+            for worker, shard in self._shards
+        ]
+        return self._on(group, _choice.choose, *asking, wanted, codes)
 
     def _add_children(
         self, points: Sequence[Future], asked: Sequence[Waiting], cuts: Cuts

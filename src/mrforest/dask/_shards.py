@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Some of the rows, on one worker: their order among all rows, their points in trees.
+"""Points of trees among the rows of one worker.
 
 These functions run on workers. None changes what it is given, so the cluster can do any
 of them again when a worker is lost.
@@ -15,107 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest import _core
-from mrforest.dask._parts import Codes
+from mrforest.dask._order import Shard
 from mrforest.dask._problem import Problem, Tree
 from mrforest.forests._sampling import Bootstrap, Partition
-
-# ---- the order of the rows -----------------------------------------------------------
-
-
-def join(parts: Sequence[Codes | None], problem: Problem) -> Codes:
-    """Put parts together, in the order of their fingerprints."""
-    present = [part for part in parts if part is not None]
-    if not present:
-        return Codes(
-            np.empty((0, problem.n_features), dtype=problem.code_dtype),
-            np.empty(0, dtype=np.int32),
-            np.empty(0, dtype=np.uint64),
-        )
-    fingerprints = np.concatenate([part.fingerprints for part in present])
-    order = np.argsort(fingerprints, kind="stable").astype(np.int32)
-    codes = np.concatenate([part.codes for part in present])
-    _core.put_in_order(codes, order)
-    y = np.concatenate([part.y for part in present])[order]
-    return Codes(codes, y, fingerprints[order])
-
-
-def pieces(rows: Codes, n_ranges: int) -> NDArray[np.int64]:
-    """Return where fingerprints of equally wide ranges begin, and the end."""
-    ends = [((i << 64) // n_ranges) for i in range(1, n_ranges)]
-    inner = np.searchsorted(rows.fingerprints, np.array(ends, dtype=np.uint64))
-    return np.concatenate([[0], inner, [len(rows.fingerprints)]]).astype(np.int64)
-
-
-def piece(rows: Codes, n_ranges: int, number: int) -> NDArray[np.uint64]:
-    """Return the fingerprints of one range."""
-    start = pieces(rows, n_ranges)
-    return rows.fingerprints[start[number] : start[number + 1]]
-
-
-def rank(found: Sequence[NDArray[np.uint64]]) -> list[NDArray[np.int32]]:
-    """Return the places of fingerprints of one range among all of them.
-
-    Equal ones belong to equal rows: any order of them will do.
-    """
-    lengths = [len(part) for part in found]
-    order = np.argsort(np.concatenate(found), kind="stable")
-    places = np.empty(len(order), dtype=np.int32)
-    places[order] = np.arange(len(order), dtype=np.int32)
-    return np.split(places, np.cumsum(lengths)[:-1])
-
-
-@dataclass(frozen=True)
-class Shard:
-    """Rows of a table, ascending by their place among all rows.
-
-    Attributes
-    ----------
-    codes, y : ndarray
-        See `Codes`.
-    points : ndarray of shape (n_rows,), dtype=int32
-        Places of the rows in the canonical order of all: the numbers of the points.
-    table : TrainingTable or None
-        The rows as the engine sees them; None: there are none.
-    """
-
-    codes: NDArray[Any]
-    y: NDArray[np.int32]
-    points: NDArray[np.int32]
-    table: _core.TrainingTable | None
-
-    def __sizeof__(self) -> int:
-        return self.codes.nbytes + self.y.nbytes + self.points.nbytes
-
-
-def shard(
-    rows: Codes,
-    ranges: Sequence[Sequence[NDArray[np.int32]]],
-    number: int,
-    first: Sequence[int],
-    problem: Problem,
-) -> Shard:
-    """Return the rows of a shard with their places.
-
-    Parameters
-    ----------
-    rows : Codes
-    ranges : sequence
-        Of each range of fingerprints, what `rank` returned.
-    number : int
-        Of the shard.
-    first : sequence of int
-        How many rows have fingerprints of earlier ranges.
-    problem : Problem
-    """
-    if len(rows.y) == 0:
-        return Shard(rows.codes, rows.y, np.empty(0, dtype=np.int32), None)
-    points = np.concatenate(
-        [of_all[number] + np.int32(n) for of_all, n in zip(ranges, first, strict=True)]
-    )
-    return Shard(rows.codes, rows.y, points, problem.table(rows.codes, rows.y))
-
-
-# ---- points of trees -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -315,6 +217,50 @@ def count(
     return Counts(structure, _core.count_node_points(shard.table, *others))
 
 
+# ---- single points -------------------------------------------------------------------
+
+
+def numbers(
+    points: Points, shard: Shard, nodes: Sequence[int]
+) -> list[NDArray[np.int32]]:
+    """Return the numbers of the structure points of nodes, among all points."""
+    rows, first, end = points.slices(nodes, of_estimation=False)
+    return [
+        shard.points[rows[a:b]]
+        for a, b in zip(first.tolist(), end.tolist(), strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Points of a node that a rule asks for.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_features,), dtype=int32
+    points : ndarray of shape (n_features, n_drawn), dtype=int32
+        Their numbers, for each of these features.
+    """
+
+    features: NDArray[np.int32]
+    points: NDArray[np.int32]
+
+
+def codes_at(shard: Shard, wanted: Sequence[Wanted]) -> list[NDArray[np.int32]]:
+    """Return the codes of single points; -1 for those of other shards."""
+    found = []
+    for want in wanted:
+        codes = np.full(want.points.shape, -1, dtype=np.int32)
+        if len(shard.points):
+            place = np.searchsorted(shard.points, want.points)
+            place = np.minimum(place, len(shard.points) - 1)
+            is_here = shard.points[place] == want.points
+            features = np.broadcast_to(want.features[:, np.newaxis], place.shape)
+            codes[is_here] = shard.codes[place[is_here], features[is_here]]
+        found.append(codes)
+    return found
+
+
 # ---- rows that move ------------------------------------------------------------------
 
 
@@ -324,13 +270,15 @@ class Excerpt:
 
     Attributes
     ----------
-    codes, y : ndarray
+    codes, y, points : ndarray
+        As in a `Shard`.
     nodes : dict
         Structure and estimation points of each node, rows of the excerpt.
     """
 
     codes: NDArray[Any]
     y: NDArray[np.int32]
+    points: NDArray[np.int32]
     nodes: dict[int, tuple[NDArray[np.int32], NDArray[np.int32] | None]]
 
     def __sizeof__(self) -> int:
@@ -356,6 +304,7 @@ def excerpt(points: Points, shard: Shard, nodes: Sequence[int]) -> Excerpt | Non
     return Excerpt(
         shard.codes[is_used],
         shard.y[is_used],
+        shard.points[is_used],
         {
             node: (place[own], None if others is None else place[others])
             for node, (own, others) in lists.items()

@@ -39,16 +39,22 @@ class Rows:
         self.table = problem.table(codes, y)
         add_views(self.table, problem.rule, n_threads=1)
         self._parts = list(zip(first, present, strict=True))
+        # A rule that draws points counts them in the order of all rows.
+        self._numbers = None
+        if problem.rule.restricts:
+            self._numbers = np.concatenate([part.points for part in present])
         # Work space of threads that have finished a subtree, for the next one
         self.idle: list[Any] = []
 
     def points(self, node: int) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
         """Return the structure and the estimation points of a node; new arrays."""
-        own = [part.nodes[node][0] + first for first, part in self._parts]
+        own = np.concatenate([p.nodes[node][0] + first for first, p in self._parts])
+        if self._numbers is not None:
+            own = own[np.argsort(self._numbers[own], kind="stable")]
         if self._parts[0][1].nodes[node][1] is None:
-            return np.concatenate(own), None
+            return own, None
         others = [part.nodes[node][1] + first for first, part in self._parts]
-        return np.concatenate(own), np.concatenate(others)
+        return own, np.concatenate(others)
 
     def __sizeof__(self) -> int:
         return 2 * sum(part.__sizeof__() for _, part in self._parts)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from mrforest._progress import Step, progress_bar
-from mrforest.dask._growth import Level
+from mrforest.dask._trees import Level
 
 
 @contextmanager

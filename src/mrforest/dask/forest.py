@@ -26,6 +26,7 @@ from mrforest.forests._sampling import seed_from
 from mrforest.forests._validation import Interval, fit_context
 from mrforest.forests.bernoulli import BernoulliForestClassifier
 from mrforest.forests.breiman import BreimanForestClassifier
+from mrforest.forests.denil import DenilForestClassifier
 from mrforest.forests.multinomial import MultinomialForestClassifier
 
 # Those that the ordinary forest does not have
@@ -283,3 +284,19 @@ class DaskBernoulliForestClassifier(DaskForest, BernoulliForestClassifier):
     """
 
     _ordinary = BernoulliForestClassifier
+
+
+@on_cluster
+class DaskDenilForestClassifier(DaskForest, DenilForestClassifier):
+    """Denil14 of rows on a Dask cluster.
+
+    Parameters
+    ----------
+    {cluster_parameters}
+
+    See Also
+    --------
+    mrforest.DenilForestClassifier : The same forest of a table in memory.
+    """
+
+    _ordinary = DenilForestClassifier

@@ -23,10 +23,20 @@ cdef inline int32_t code_of(const Table* table, Py_ssize_t row, Py_ssize_t featu
 
 
 cdef inline void add(
-    const Points* points, Py_ssize_t position, Py_ssize_t feature, Range* range_
+    const Points* points, Py_ssize_t position, Py_ssize_t number, Py_ssize_t feature,
+    Range* range_
 ) noexcept nogil:
-    """Widen a range by one point."""
-    cdef int32_t code = code_of(points.table, points.rows[position], feature)
+    """Widen a range by one point, the so-many-th that is drawn."""
+    cdef int32_t code
+    if points.rows is not NULL:
+        code = code_of(points.table, points.rows[position], feature)
+    else:
+        number += feature * points.elsewhere.n_drawn
+        points.elsewhere.places[number] = position
+        if not points.elsewhere.is_known[feature]:
+            points.elsewhere.lacks = True
+            return
+        code = points.elsewhere.codes[number]
     if code == points.table.n_bins[feature]:
         range_.has_missing = True
         return
@@ -80,5 +90,5 @@ cdef class Denil(SplitRule):
             if points.marks[drawn]:
                 drawn = j
             points.marks[drawn] = 1
-            add(points, drawn, feature, range_)
+            add(points, drawn, j - first, feature, range_)
         memset(points.marks, 0, points.n)
