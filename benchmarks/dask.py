@@ -88,7 +88,7 @@ def measure(
     times = []
     with (
         LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, dashboard_address=None
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):

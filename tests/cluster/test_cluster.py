@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*inplace keyword.*")
 def client(request):
     with (
         LocalCluster(
-            n_workers=request.param, threads_per_worker=1, dashboard_address=None
+            n_workers=request.param, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):
@@ -40,9 +40,9 @@ def client(request):
 def test_same_forest(client, n_parts, gather_rows):
     X, y = load_digits(return_X_y=True)
     lengths = uneven(np.random.default_rng(n_parts), len(X), n_parts)
-    local = MultinomialForestClassifier(10, random_state=1).fit(X, y)
+    local = MultinomialForestClassifier(4, random_state=1).fit(X, y)
     far = DaskMultinomialForestClassifier(
-        client, n_estimators=10, random_state=1, gather_rows=gather_rows
+        client, n_estimators=4, random_state=1, gather_rows=gather_rows
     )
     rows = as_array(X, lengths)
     far.fit(rows, as_array(y, lengths))

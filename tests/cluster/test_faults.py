@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*inplace keyword.*")
 def client():
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):

@@ -16,7 +16,7 @@ def test_same_forest_in_other_processes(kind):
     expected = kind(12, random_state=0).fit(X, y)
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         Client(cluster),
         joblib.parallel_config(backend="dask"),

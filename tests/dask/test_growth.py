@@ -74,7 +74,7 @@ OPTIONS = [
 @pytest.mark.parametrize(
     ("kind", "options"), OPTIONS, ids=[f"{k.__name__}-{o}" for k, o in OPTIONS]
 )
-@settings(max_examples=max(settings.default.max_examples // 10, 10))
+@settings(max_examples=settings.default.max_examples // 20)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_rows=st.integers(40, 200),
