@@ -66,6 +66,7 @@ OPTIONS = [
     (DenilForestClassifier, {}),
     (DenilForestClassifier, {"range_points": 3, "feature_mean": 0.0}),
     (DenilForestClassifier, {"range_points": 8, "leaf_rule": "stop"}),
+    (DenilForestClassifier, {"range_points": 2**40}),
     (BernoulliForestClassifier, {}),
     (BernoulliForestClassifier, {"leaf_rule": "floor"}),
 ]

@@ -86,12 +86,25 @@ cdef class Chooser:
         self.rule = rule
         if rule.restricts:
             self.n_drawn = rule.n_points
-            self.places = np.empty((table.view.n_features, self.n_drawn), dtype=np.int64)
             self.order = np.empty(table.view.n_features, dtype=np.int32)
             self.elsewhere.n_drawn = self.n_drawn
-            self.elsewhere.places = &self.places[0, 0]
             self.elsewhere.order = &self.order[0]
             self.splitter.elsewhere = &self.elsewhere
+
+    cdef void make_room(self, Py_ssize_t n_structure) except *:
+        """Room for the points that a rule draws, in a node that has more than these."""
+        if n_structure <= self.n_drawn:
+            return
+        if self.elsewhere.places is NULL:
+            self.places = np.empty(
+                (self.owner.view.n_features, self.n_drawn), dtype=np.int64)
+            self.elsewhere.places = &self.places[0, 0]
+        if n_structure > self.n_marks:
+            free(self.splitter.marks)
+            self.splitter.marks = <uint8_t*> calloc(n_structure + 1, 1)
+            self.n_marks = n_structure if self.splitter.marks is not NULL else 0
+            if self.splitter.marks is NULL:
+                raise MemoryError("no memory to choose splits")
 
     @property
     def needs_points(self):
@@ -113,12 +126,8 @@ cdef class Chooser:
         cdef NodeView view
         # Features without a cut are known by slices of points, and here there are none.
         memset(self.splitter.no_cut, 0, self.owner.view.n_features * sizeof(Slice))
-        if self.rule.restricts and n_structure > self.n_marks:
-            free(self.splitter.marks)
-            self.splitter.marks = <uint8_t*> calloc(n_structure + 1, 1)
-            self.n_marks = n_structure if self.splitter.marks is not NULL else 0
-            if self.splitter.marks is NULL:
-                raise MemoryError("no memory to choose splits")
+        if self.rule.restricts:
+            self.make_room(n_structure)
         self.elsewhere.n_order = 0
         self.elsewhere.lacks = False
         view.structure = view.estimation = NULL
@@ -150,7 +159,7 @@ cdef class Chooser:
         cdef Draw draw
         cdef Split split
         if n_structure <= self.n_drawn:
-            return np.empty(0, np.int32), np.empty((0, self.n_drawn), np.int64), 0
+            return np.empty(0, np.int32), np.empty((0, 0), np.int64), 0
         memset(self.pool.items[self.histogram].columns, 0, self.n_cells * sizeof(int32_t))
         self.totals[:] = 0
         draw.stream = view.stream

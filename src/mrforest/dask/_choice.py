@@ -101,7 +101,9 @@ def choose(
 
     def told(
         want: Wanted, parts: Sequence[NDArray[np.int32]]
-    ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    ) -> tuple[NDArray[Any], ...]:
+        if len(want.features) == 0:  # all points of the node are looked at
+            return ()
         of_all = np.zeros((problem.n_features, chooser.n_drawn), dtype=np.int32)
         is_known = np.zeros(problem.n_features, dtype=np.uint8)
         is_known[want.features] = 1

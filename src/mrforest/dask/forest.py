@@ -141,6 +141,7 @@ class DaskForest(BaseForest):
         self._schema = table.schema
         self.classes_, self.n_classes_ = table.classes, len(table.classes)
         self.n_features_in_ = forest.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
         if hasattr(forest, "feature_names_in_"):
             self.feature_names_in_ = forest.feature_names_in_
         return self
