@@ -2,6 +2,7 @@
 """Real workers, in processes of their own."""
 
 import pickle
+from contextlib import contextmanager
 
 import dask.array as da
 import dask.dataframe as dd
@@ -23,26 +24,38 @@ from tests.dask.parted import as_array, assert_same_forest, uneven
 pytestmark = pytest.mark.filterwarnings("ignore:.*inplace keyword.*")
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3])
-def client(request):
+@contextmanager
+def cluster_of(n_workers):
     with (
         LocalCluster(
-            n_workers=request.param, threads_per_worker=1, dashboard_address=":0"
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):
         yield client
 
 
+@pytest.fixture(scope="module", params=[1, 2, 3])
+def any_client(request):
+    with cluster_of(request.param) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster_of(2) as client:
+        yield client
+
+
 @pytest.mark.parametrize(
     ("n_parts", "gather_rows"), [(1, 100), (2, None), (3, 300), (17, 100)]
 )
-def test_same_forest(client, n_parts, gather_rows):
+def test_same_forest(any_client, n_parts, gather_rows):
     X, y = load_digits(return_X_y=True)
     lengths = uneven(np.random.default_rng(n_parts), len(X), n_parts)
     local = MultinomialForestClassifier(4, random_state=1).fit(X, y)
     far = DaskMultinomialForestClassifier(
-        client, n_estimators=4, random_state=1, gather_rows=gather_rows
+        any_client, n_estimators=4, random_state=1, gather_rows=gather_rows
     )
     rows = as_array(X, lengths)
     far.fit(rows, as_array(y, lengths))
