@@ -183,6 +183,7 @@ cdef class FeatureScores(Workspace):
         points.marks = self.marks
         points.elsewhere = self.elsewhere
         if self.elsewhere is not NULL:
+            # The feature that is chosen comes once more, behind all others.
             self.elsewhere.order[self.elsewhere.n_order % self.table.n_features] = (
                 <int32_t> feature)
             self.elsewhere.n_order += 1

@@ -98,19 +98,6 @@ def choose(
     if problem.needs_points:
         points = total([c.estimation for c in counts if c is not None])
     chooser = problem.chooser()
-
-    def told(
-        want: Wanted, parts: Sequence[NDArray[np.int32]]
-    ) -> tuple[NDArray[Any], ...]:
-        if len(want.features) == 0:  # all points of the node are looked at
-            return ()
-        of_all = np.zeros((problem.n_features, chooser.n_drawn), dtype=np.int32)
-        is_known = np.zeros(problem.n_features, dtype=np.uint8)
-        is_known[want.features] = 1
-        # A point is in one shard; the others say -1.
-        of_all[want.features] = np.max(parts, axis=0)
-        return of_all, is_known
-
     splits: list[Split | str | None] = []
     kept = {}
     for i, node in enumerate(asked):
@@ -121,6 +108,9 @@ def choose(
             of_parent, others_of_parent = before.kept[node.rest_of]
             own = of_parent - own
             others = None if others is None else others_of_parent - others
+        points_drawn: list[NDArray[Any]] = []
+        if wanted is not None:
+            points_drawn = drawn(wanted[i], [part[i] for part in codes], problem)
         split = chooser.choose(
             own,
             others,
@@ -130,7 +120,7 @@ def choose(
             node.n_structure,
             node.n_estimation,
             node.root_weight,
-            *(() if wanted is None else told(wanted[i], [part[i] for part in codes])),
+            *points_drawn,
         )
         if chooser.lacks:
             splits.append(LACKS)
@@ -139,6 +129,20 @@ def choose(
         if split is not None:
             kept[node.number] = own, others
     return Chosen(splits, kept)
+
+
+def drawn(
+    want: Wanted, parts: Sequence[NDArray[np.int32]], problem: Problem
+) -> list[NDArray[Any]]:
+    """Return codes of the points that the rule draws at a node, and which are there."""
+    if len(want.features) == 0:  # all points of the node are looked at
+        return []
+    codes = np.zeros((problem.n_features, want.points.shape[1]), dtype=np.int32)
+    # A point is in one shard; the others say -1.
+    codes[want.features] = np.max(parts, axis=0)
+    is_known = np.zeros(problem.n_features, dtype=np.uint8)
+    is_known[want.features] = 1
+    return [codes, is_known]
 
 
 def want_points(

@@ -85,7 +85,7 @@ class ForestGrowth:
                 Level(
                     depth,
                     len(asked),
-                    len({node.counted for node in asked}),
+                    len(counted_for(asked)),
                     sum(node.owner.nodes[node.number].n_structure for node in asked),
                     time.perf_counter() - begun,
                 )
@@ -170,10 +170,13 @@ class ForestGrowth:
         for node in waiting:
             group = node.owner.tree.root % self._cluster.n_workers
             groups.setdefault(group, []).append(node)
+        counts = {group: self._count(points, nodes) for group, nodes in groups.items()}
         times, lacks = 1, True
         while lacks:
             chosen = {
-                group: self._choose(points, nodes, before.get(group), group, times)
+                group: self._choose(
+                    points, nodes, (counts[group], before.get(group)), group, times
+                )
                 for group, nodes in groups.items()
             }
             splits = self._cluster.gather(
@@ -201,16 +204,25 @@ class ForestGrowth:
             chosen,
         )
 
+    def _count(
+        self, points: Sequence[Future], waiting: Sequence[Waiting]
+    ) -> list[Future]:
+        counted = counted_for(waiting)
+        return [
+            self._on(worker, _shards.count, own, shard, counted, self._told)
+            for (worker, shard), own in zip(self._shards, points, strict=True)
+        ]
+
     def _choose(
         self,
         points: Sequence[Future],
         waiting: Sequence[Waiting],
-        before: Future | None,
+        known: tuple[list[Future], Future | None],
         group: int,
         times: int,
     ) -> Future:
-        counted = sorted({node.counted for node in waiting})
-        place = {number: i for i, number in enumerate(counted)}
+        """Let splits be drawn from counts, and from what was chosen for the parents."""
+        place = {number: i for i, number in enumerate(counted_for(waiting))}
         asked = []
         for node in waiting:
             owner, top = node.owner, node.owner.nodes[node.number]
@@ -227,11 +239,7 @@ class ForestGrowth:
                     None if node.counted == node.number else node.parent,
                 )
             )
-        counts = [
-            self._on(worker, _shards.count, own, shard, counted, self._told)
-            for (worker, shard), own in zip(self._shards, points, strict=True)
-        ]
-        asking = (counts, before, asked, self._told)
+        asking = (*known, asked, self._told)
         if not self._problem.rule.restricts:
             return self._on(group, _choice.choose, *asking)
         numbers = [node.number for node in waiting]
@@ -349,8 +357,6 @@ class ForestGrowth:
         worker: int,
         futures: dict[int, list[Future]],
     ) -> None:
-        if not bundle:
-            return
         numbers = [number for _, of_tree in bundle for number in of_tree]
         excerpts = [
             self._on(at, _shards.excerpt, own, shard, numbers)
@@ -372,6 +378,11 @@ class ForestGrowth:
             ]
             grown = self._on(worker, _subtrees.grow_below, rows, nodes, self._told)
             futures.setdefault(owner.tree.root, []).append(grown)
+
+
+def counted_for(waiting: Sequence[Waiting]) -> list[int]:
+    """Return the nodes that are counted for those that wait."""
+    return sorted({node.counted for node in waiting})
 
 
 def same(thing: Any) -> Any:

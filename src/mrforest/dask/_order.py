@@ -23,7 +23,7 @@ def join(parts: Sequence[Codes | None], problem: Problem) -> Codes:
     present = [part for part in parts if part is not None]
     if not present:
         return Codes(
-            np.empty((0, problem.n_features), dtype=problem.code_dtype),
+            np.empty((0, problem.n_features), dtype=problem.binning.code_dtype),
             np.empty(0, dtype=np.int32),
             np.empty(0, dtype=np.uint64),
         )

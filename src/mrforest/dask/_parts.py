@@ -168,6 +168,11 @@ def encode(
         return None
     codes = binning.encode(read_part(X, forest))
     labels, own = distinct(read_target(y))
+    if not (is_class := np.isin(labels, classes)).all():
+        raise ValueError(
+            f"y has the label {labels[~is_class][0]!r}, which was not there at the "
+            "first look; a collection must give the same rows each time (persist it)"
+        )
     target = np.searchsorted(classes, labels).astype(np.int32)[own]
     fingerprints = np.empty(len(codes), dtype=np.uint64)
     _core.fingerprints(codes, target, fingerprints)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest import _core
-from mrforest.data.binning import MAX_NARROW_BINS, Binning
+from mrforest.data.binning import Binning
 from mrforest.forests._sampling import Partition, Sampler
 
 
@@ -46,15 +46,9 @@ class Problem:
         return len(self.binning.n_bins)
 
     @property
-    def code_dtype(self) -> Any:
-        """How long codes are; see `Binning.encode`."""
-        narrow = int(self.binning.n_bins.max()) <= MAX_NARROW_BINS
-        return np.uint8 if narrow else np.uint16
-
-    @property
     def row_bytes(self) -> int:
         """Bytes of a row: codes, class, and its place."""
-        return self.n_features * int(np.dtype(self.code_dtype).itemsize) + 8
+        return self.n_features * int(np.dtype(self.binning.code_dtype).itemsize) + 8
 
     @property
     def is_honest(self) -> bool:
@@ -86,7 +80,7 @@ class Problem:
 
     def chooser(self) -> _core.Chooser:
         """Return what splits nodes; it needs a table, but no rows of it."""
-        blank = np.zeros((1, self.n_features), dtype=self.code_dtype)
+        blank = np.zeros((1, self.n_features), dtype=self.binning.code_dtype)
         table = self.table(blank, np.zeros(1, dtype=np.int32))
         return _core.Chooser(table, self.limits, self.rule, is_honest=self.is_honest)
 

@@ -23,7 +23,7 @@ from mrforest.forests._base import BaseForest
 from mrforest.forests._gather import Gathered, sizes_of
 from mrforest.forests._packed import pack
 from mrforest.forests._sampling import seed_from
-from mrforest.forests._validation import Interval, fit_context
+from mrforest.forests._validation import Interval
 from mrforest.forests.bernoulli import BernoulliForestClassifier
 from mrforest.forests.breiman import BreimanForestClassifier
 from mrforest.forests.denil import DenilForestClassifier
@@ -85,7 +85,6 @@ class DaskForest(BaseForest):
     def _client(self) -> Client:
         return get_client() if self.client is None else self.client
 
-    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Grow the forest on the cluster.
 
@@ -102,16 +101,10 @@ class DaskForest(BaseForest):
             The fitted forest: bit for bit the one that the ordinary estimator grows of
             the same rows, whatever the partitions and the workers.
         """
-        before = dict(vars(self))
-        try:
-            return self._fit_on_cluster(X, y)
-        except BaseException:
-            # An error, or Ctrl-C, leaves the forest that was there before.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        fitted: Self = super().fit(X, y)
+        return fitted
 
-    def _fit_on_cluster(self, X: Any, y: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         for name in ("oob_score", "warm_start"):
             if getattr(self, name, False):
                 raise ValueError(f"{name}=True: there is no such option on a cluster")

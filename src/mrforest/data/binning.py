@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,12 @@ class Binning:
     n_bins: NDArray[np.int32]
     is_categorical: NDArray[np.bool_]
 
+    @property
+    def code_dtype(self) -> Any:
+        """One byte if every feature has at most 255 bins, else two."""
+        narrow = int(self.n_bins.max()) <= MAX_NARROW_BINS
+        return np.uint8 if narrow else np.uint16
+
     def thresholds(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """All that a node may ask for, by feature, ascending; and where each begins.
 
@@ -74,9 +80,8 @@ class Binning:
     def encode(
         self, X: NDArray[np.float64], n_threads: int = 1
     ) -> NDArray[np.uint8] | NDArray[np.uint16]:
-        """Codes of a table: one byte each if every feature has at most 255 bins."""
-        narrow = int(self.n_bins.max()) <= MAX_NARROW_BINS
-        codes = np.empty(X.shape, dtype=np.uint8 if narrow else np.uint16)
+        """Codes of a table."""
+        codes = np.empty(X.shape, dtype=self.code_dtype)
 
         def encode_rows(rows: slice) -> None:
             _core.encode(
