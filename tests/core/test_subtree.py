@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from mrforest._core import RegionSubtrees, Subtrees
+from mrforest._core import RegionSubtrees, Subtrees, count_bins, count_pairs
 from mrforest.privacy import sensitivity
 
 POWERS = np.ones(1024)
@@ -90,9 +90,68 @@ def test_regions_that_are_refused():
     for b in (-1, 2):
         with pytest.raises(ValueError, match="must be one of its bins"):
             region.run(1, b)
-    for call in (table.choose_label, table.part):
-        with pytest.raises(ValueError, match="rows must be among the 2 rows"):
-            call(np.array([2], dtype=np.int32), 0, 0)
+    with pytest.raises(ValueError, match="rows must be among the 2 rows"):
+        table.part(np.array([2], dtype=np.int32), 0, 0)
+    with pytest.raises(ValueError, match="3 counts must be of 2 classes"):
+        table.choose_label(np.array([2, 1, 1]), 0.5, 0.0)
+
+
+# Features of 2 and 3 bins, 2 classes
+N_PAIRS = 2 * (2 * 5 + 3 * 3)
+
+
+@pytest.mark.parametrize(
+    ("depth", "counts", "measure", "message"),
+    [
+        (1, np.ones(9), np.ones(5), "9 counts of depth 1 must be 10"),
+        (2, np.ones(10), np.ones(5), f"10 counts of depth 2 must be {N_PAIRS}"),
+        (3, np.ones(10), np.ones(5), "depth=3 must be 1 or 2, for counts"),
+        (1, np.full(10, -1), np.ones(5), "counts must not be negative: -1"),
+        (1, np.ones(10), [0, 1, 1, 1, 1], "must be positive at the cuts of feature 0"),
+    ],
+)
+def test_counts_that_are_refused(depth, counts, measure, message):
+    table = Subtrees(**arguments())
+    cells, measure = counts.astype(np.int32), np.array(measure, dtype=float)
+    with pytest.raises(ValueError, match=message):
+        RegionSubtrees(table, None, depth, measure, counts=cells)
+
+
+def test_rows_or_counts():
+    table = Subtrees(**arguments())
+    rows, cells = np.zeros(1, dtype=np.int32), np.ones(10, dtype=np.int32)
+    for given, counts in ((None, None), (rows, cells)):
+        with pytest.raises(ValueError, match="either rows or counts"):
+            RegionSubtrees(table, given, 1, np.ones(5), counts=counts)
+
+
+@pytest.mark.parametrize("count", [count_bins, count_pairs])
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"columns": np.array([0, 2], dtype=np.int32)}, "columns=.* must be among 2"),
+        ({"columns": np.array([0], dtype=np.int32)}, "1 columns, bins of shape"),
+        ({"bins": np.zeros((2, 255), dtype=np.uint8)}, "256 codes each"),
+        ({"bins": np.full((2, 256), 3, dtype=np.uint8)}, "room for all bins"),
+        ({"slot": np.array([1, 2, 5], dtype=np.int32)}, "slot=.* must rise from 0"),
+        ({"y": np.array([0, 2], dtype=np.int32)}, r"y from 0 to 2 must be in \[0, 2\)"),
+        ({"y": np.zeros(3, dtype=np.int32)}, "y of 3 rows must be of the 2 rows"),
+        ({"rows": np.array([0, 2], dtype=np.int32)}, r"rows from 0 to 2 must be in"),
+        ({"rows": np.array([-1], dtype=np.int32)}, r"rows from -1 to -1 must be in"),
+    ],
+)
+def test_rows_that_are_not_counted(count, changes, message):
+    known = {
+        "codes": np.zeros((2, 2), dtype=np.uint8),
+        "y": np.array([0, 1], dtype=np.int32),
+        "rows": np.array([0, 1], dtype=np.int32),
+        "columns": np.array([0, 1], dtype=np.int32),
+        "bins": np.zeros((2, 256), dtype=np.uint8),
+        "slot": np.array([0, 2, 5], dtype=np.int32),
+    }
+    assert count(*known.values(), 2).sum() == 4 + 2 * (count is count_pairs)
+    with pytest.raises(ValueError, match=message):
+        count(*{**known, **changes}.values(), 2)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from mrforest.privacy.randomness import RandomBits
+from mrforest.privacy.randomness import RandomBits, coins
 
 P_VALUE = 1e-6
 
@@ -110,3 +110,22 @@ def test_bad_arguments():
         RandomBits.seeded(-1)
     with pytest.raises(ValueError, match="path=-3"):
         RandomBits.seeded(1, -3)
+
+
+def test_coins_are_fair_and_can_be_tossed_from_anywhere():
+    key = bytes(range(32))
+    tossed = coins(key, 0, 40_000)
+    assert chisquare(np.bincount(tossed)).pvalue > P_VALUE
+    pairs = 2 * tossed[:-1] + tossed[1:]
+    assert chisquare(np.bincount(pairs[::2])).pvalue > P_VALUE
+    assert (tossed != coins(bytes(32), 0, 40_000)).any()
+    for first, n in [(0, 0), (1, 1), (511, 3), (512, 512), (5000, 1234)]:
+        np.testing.assert_array_equal(
+            coins(key, first, n), tossed[first : first + n]
+        )
+
+
+def test_secure_unless_there_is_a_seed():
+    assert RandomBits.of(None, 1, 2).is_secure
+    assert not RandomBits.of(0, 1, 2).is_secure
+    assert RandomBits.of(5, 1, 2).bits(64) == RandomBits.seeded(5, 1, 2).bits(64)

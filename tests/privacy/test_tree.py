@@ -4,6 +4,7 @@
 import itertools
 import math
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from mrforest.privacy.grid import Grid, Numeric
 from mrforest.privacy.plan import Block, Plan
 from mrforest.privacy.randomness import RandomBits
 from mrforest.privacy.subtree import Leaf, Split
-from mrforest.privacy.tree import Coded, TreeMechanism
+from mrforest.privacy.tree import Coded, Place, TreeMechanism
 
 GRID = Grid.of([Numeric(0, 2, is_whole=True), ["a"]])
 CODES = np.array([[0, 0], [0, 1], [1, 0], [2, 0], [2, 1]], dtype=np.uint8)
@@ -78,8 +79,8 @@ def test_trees_are_drawn_as_they_say(blocks, n_rows):
     every = trees(([0, 1, 2], [0, 1]), [b.depth for b in blocks], blocks[-1].stop)
     chances = {tree: math.exp(drawn.log_probability(tree)) for tree in every}
     assert sum(chances.values()) == pytest.approx(1, abs=1e-9)
-    n, random = 8000, RandomBits.seeded(1)
-    seen = Counter(drawn.draw(random) for _ in range(n))
+    n = 8000
+    seen = Counter(drawn.draw(partial(RandomBits.seeded, 1, i)) for i in range(n))
     assert set(seen) <= set(chances)
     expected = n * np.array(list(chances.values()))
     observed = np.array([seen[tree] for tree in chances])
@@ -95,5 +96,23 @@ def test_trees_are_drawn_as_they_say(blocks, n_rows):
 def test_every_region_is_a_step(leaf, n_rows):
     steps = []
     drawn = mechanism(n_rows, Block(2, 1.0), Block(1, 1.0, 4), leaf=leaf)
-    drawn.draw(RandomBits.seeded(3), lambda: steps.append(None))
+    drawn.draw(partial(RandomBits.seeded, 3), lambda: steps.append(None))
     assert len(steps) == 5
+
+
+def test_a_region_has_random_bits_of_its_own():
+    """So it can be drawn anywhere, whatever was drawn before."""
+    asked = []
+
+    def streams(region):
+        asked.append(region)
+        return RandomBits.seeded(3, region)
+
+    whole = mechanism(5, Block(1, 1.0), Block(1, 1.0), leaf="counts")
+    tree = whole.draw(streams)
+    assert sorted(asked) == [1, 2, 3, 4, 5, 6, 7]
+    left, _ = whole.blocks[0].part(
+        np.arange(5, dtype=np.int32), tree.feature, tree.code
+    )
+    place, _ = Place(block=1).parts(whole.blocks[0].boxes, tree)
+    assert whole.draw_below(left, left, place, streams) == tree.left

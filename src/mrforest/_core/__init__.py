@@ -14,6 +14,7 @@ from mrforest._core.comparison import (
     grow_by_comparisons,
 )
 from mrforest._core.cooccurrence import texture
+from mrforest._core.counted import count_bins, count_pairs
 from mrforest._core.distinct import distinct_values, places
 from mrforest._core.encode import encode, fingerprints, put_in_order
 from mrforest._core.grow import grow_tree
@@ -105,9 +106,11 @@ __all__ = [
     "bootstrap_points",
     "common_labels",
     "copies_in_bag",
+    "count_bins",
     "count_node_classes",
     "count_node_points",
     "count_nodes",
+    "count_pairs",
     "distinct_values",
     "encode",
     "estimation_decrease",

@@ -108,7 +108,9 @@ class Subtrees:
         scale_bits: int,
     ) -> None: ...
     def score(self, counts: NDArray[np.int64]) -> int: ...
-    def choose_label(self, rows: NDArray[np.int32], u: float, margin: float) -> int: ...
+    def choose_label(
+        self, counts: NDArray[np.int64], u: float, margin: float
+    ) -> int: ...
     def part(
         self, rows: NDArray[np.int32], feature: int, code: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
@@ -127,9 +129,11 @@ class RegionSubtrees:
     def __init__(
         self,
         table: Subtrees,
-        rows: NDArray[np.int32],
+        rows: NDArray[np.int32] | None,
         depth: int,
         measure: NDArray[np.float64],
+        *,
+        counts: NDArray[np.int32] | None = None,
     ) -> None: ...
     def weigh(self, feature: int) -> None: ...
     def weigh_all(self) -> None: ...
@@ -138,6 +142,24 @@ class RegionSubtrees:
     def run(self, f: int, b: int) -> tuple[int, int, int]: ...
     def leaves_a_side_empty(self) -> NDArray[np.uint8]: ...
 
+def count_bins(
+    codes: NDArray[np.uint8],
+    y: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    bins: NDArray[np.uint8],
+    slot: NDArray[np.int32],
+    n_classes: int,
+) -> NDArray[np.int32]: ...
+def count_pairs(
+    codes: NDArray[np.uint8],
+    y: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    bins: NDArray[np.uint8],
+    slot: NDArray[np.int32],
+    n_classes: int,
+) -> NDArray[np.int32]: ...
 def distinct_values(
     X: NDArray[np.float64], begin: int = 0, end: int = -1
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...

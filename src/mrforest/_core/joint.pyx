@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from mrforest._core.region cimport MOST_BINS, OUT_OF_MEMORY, adds_up
+from mrforest._core.region cimport MOST_BINS, OUT_OF_MEMORY, adds_up, pairs_before
 
 
 cdef void free_joint(Joint* joint) noexcept nogil:
@@ -64,6 +64,22 @@ cdef int make_joint(const Region* r, Joint* joint) noexcept nogil:
     return 0
 
 
+cdef int make_single(const Region* r, const int32_t* pairs, Joint* joint) noexcept nogil:
+    """Groups of one feature each, of points that are known by pairs of their bins."""
+    cdef Py_ssize_t f, F = r.n_features
+    memset(joint, 0, sizeof(Joint))
+    joint.first = <int32_t*> malloc((F + 1) * sizeof(int32_t))
+    joint.slot = <int32_t*> malloc((F + 1) * sizeof(int32_t))
+    if joint.first is NULL or joint.slot is NULL:
+        return OUT_OF_MEMORY
+    for f in range(F + 1):
+        joint.first[f] = <int32_t> f
+        joint.slot[f] = r.slot[f]
+    joint.n_groups = F
+    joint.pairs = pairs
+    return 0
+
+
 cdef Py_ssize_t group_of(const Joint* joint, Py_ssize_t f) noexcept nogil:
     cdef Py_ssize_t group = 0
     while joint.first[group + 1] <= f:
@@ -85,6 +101,25 @@ cdef void put(
         of_class[r.y[points[i]]] += 1
         for g in range(group, G):
             cells[joint.slot[g] + code[g]] += 1
+
+
+cdef void put_counted(
+    const Problem* p, const Region* r, const Joint* joint, Py_ssize_t f, Py_ssize_t b,
+    int32_t* cells, int32_t* of_class
+) noexcept nogil:
+    """Put the points of a bin of feature f into cells, of all features from f on."""
+    cdef Py_ssize_t F = r.n_features, g, i, k, own = r.feature[f], other
+    cdef Py_ssize_t first = p.slot[own], width = p.slot[p.n_features] - first
+    cdef const int32_t* pairs = joint.pairs + pairs_before(p, own)
+    cdef const int32_t* row
+    b = r.bin[r.slot[f] + b]
+    for k in range(r.n_classes):
+        row = pairs + (b * p.n_classes + r.value[k]) * width
+        of_class[k] += row[b]
+        for g in range(f, F):
+            other = p.slot[r.feature[g]] - first
+            for i in range(r.slot[g], r.slot[g + 1]):
+                cells[k * r.slot[F] + i] += row[other + r.bin[i]]
 
 
 cdef void sides_of(

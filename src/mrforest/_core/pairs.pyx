@@ -17,7 +17,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from mrforest._core.joint cimport group_of, put, sides_of
+from mrforest._core.joint cimport group_of, put, put_counted, sides_of
 from mrforest._core.region cimport MOST_BINS, OUT_OF_MEMORY, adds_up
 from mrforest._core.weight cimport LANES, add, both, power, weigh_four
 
@@ -35,8 +35,9 @@ cdef void free_work(Work* work) noexcept nogil:
 
 cdef int make_work(const Region* r, const Joint* joint, Work* work) noexcept nogil:
     cdef Py_ssize_t C = r.n_classes, W = r.way_slot[r.n_features]
+    cdef Py_ssize_t n = r.n if joint.pairs is NULL else 0
     memset(work, 0, sizeof(Work))
-    work.order = <int32_t*> malloc((r.n + 1) * sizeof(int32_t))
+    work.order = <int32_t*> malloc((n + 1) * sizeof(int32_t))
     work.start = <int32_t*> malloc((MOST_BINS + 2) * sizeof(int32_t))
     work.joint_cells = <int32_t*> malloc((C * joint.slot[joint.n_groups] + 1) * sizeof(int32_t))
     work.near = <int32_t*> calloc(C * W + 1, sizeof(int32_t))
@@ -135,8 +136,11 @@ cdef void weigh_way(
 cdef void put_bin(const Problem* p, const Region* r, const Joint* joint, Work* work, Py_ssize_t j
                   ) noexcept nogil:
     """Put the points of a bin on the side that is counted."""
-    put(r, joint, work.group, work.order + work.start[j], work.start[j + 1] - work.start[j],
-        work.joint_cells, work.side)
+    if joint.pairs is NULL:
+        put(r, joint, work.group, work.order + work.start[j], work.start[j + 1] - work.start[j],
+            work.joint_cells, work.side)
+    else:
+        put_counted(p, r, joint, work.group, j, work.joint_cells, work.side)
     sides_of(p, r, joint, work.group, work.joint_cells, work.near)
 
 
@@ -186,7 +190,8 @@ cdef void two_levels(
     if m < 2:
         return
     work.group = group_of(joint, f)
-    sort_points(r, f, work)
+    if joint.pairs is NULL:
+        sort_points(r, f, work)
     clear(r, joint, work)
     for j in range(m):
         if r.points[r.slot[f] + j] > r.points[r.slot[f] + fullest]:

@@ -49,6 +49,17 @@ cdef struct Region:
     int32_t* whole              # points of each class
 
 
+cdef inline Py_ssize_t pairs_before(const Problem* p, Py_ssize_t f) noexcept nogil:
+    """Cells of pairs of bins of which the first is of a feature before f.
+
+    Those of a feature are bins of it x classes x bins of features from it on.
+    """
+    cdef Py_ssize_t g, n_bins = p.slot[p.n_features], n = 0
+    for g in range(f):
+        n += (p.slot[g + 1] - p.slot[g]) * (n_bins - p.slot[g])
+    return n * p.n_classes
+
+
 cdef inline bint adds_up(const Problem* p, const Region* r, Py_ssize_t f) noexcept nogil:
     """Whether a way of a feature has all bins up to its own on the first side."""
     return not p.is_categorical[r.feature[f]] or r.slot[f + 1] - r.slot[f] == 2
@@ -57,6 +68,8 @@ cdef inline bint adds_up(const Problem* p, const Region* r, Py_ssize_t f) noexce
 cdef int make_region(
     const Problem* p, const uint8_t* codes, const int32_t* y, const int32_t* rows, Py_ssize_t n,
     bint with_codes, Region* r) noexcept nogil
+cdef int make_counted(
+    const Problem* p, const int32_t* counts, const int32_t* pairs, Region* r) noexcept nogil
 cdef int make_part(
     const Problem* p, const Region* whole, const int32_t* rows, Py_ssize_t n, bint with_codes,
     Region* r) noexcept nogil

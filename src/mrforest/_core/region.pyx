@@ -3,7 +3,7 @@
 
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 
 cdef struct Source:
@@ -109,14 +109,58 @@ cdef int make_part(
     return error
 
 
-cdef int find_classes(
-    const Source* source, const int32_t* y, const int32_t* rows, Py_ssize_t n, Region* r,
-    Cells* cells
+cdef int make_counted(
+    const Problem* p, const int32_t* counts, const int32_t* pairs, Region* r
 ) noexcept nogil:
-    """Number the classes that are there, in their order, and make cells for them."""
+    """Points of which only counts are known, classes x bins, or pairs of bins.
+
+    See `pairs_before`. The region has no codes and no classes of single points.
+    """
+    cdef Py_ssize_t F = p.n_features, n_bins = p.slot[F], b, f, k, m = 0, width
+    cdef const int32_t* own
+    cdef int32_t* whole
+    cdef Cells cells
+    cdef Source source
+    cdef int error
+    source.n_features, source.feature, source.slot = F, NULL, p.slot
+    source.measure, source.n_classes, source.value = p.measure, p.n_classes, NULL
+    error = make_places(&source, 0, r, &cells)
+    if error != 0:
+        free_cells(&cells)
+        return error
+    whole = <int32_t*> calloc(p.n_classes * n_bins + 1, sizeof(int32_t))
+    cells.count = whole
+    if whole is NULL:
+        free_cells(&cells)
+        return OUT_OF_MEMORY
+    if pairs is NULL:
+        memcpy(whole, counts, p.n_classes * n_bins * sizeof(int32_t))
+    else:
+        for f in range(F):
+            own = pairs + pairs_before(p, f)
+            width = n_bins - p.slot[f]
+            for b in range(p.slot[f + 1] - p.slot[f]):
+                for k in range(p.n_classes):
+                    # Every point is in one bin of a feature: the pair of it and itself.
+                    whole[k * n_bins + p.slot[f] + b] = own[(b * p.n_classes + k) * width + b]
+    for k in range(p.n_classes):
+        r.whole[m] = 0
+        for b in range(p.slot[1]):
+            r.whole[m] += whole[k * n_bins + b]
+        if r.whole[m] > 0:
+            r.value[m] = <int32_t> k
+            r.n += r.whole[m]
+            memmove(whole + m * n_bins, whole + k * n_bins, n_bins * sizeof(int32_t))
+            m += 1
+    r.n_classes = m
+    error = find_bins(p, &source, False, r, &cells)
+    free_cells(&cells)
+    return error
+
+
+cdef int make_places(const Source* source, Py_ssize_t n, Region* r, Cells* cells) noexcept nogil:
+    """Room for n points, and for what does not depend on them."""
     cdef Py_ssize_t K = source.n_classes, F = source.n_features, n_bins = source.slot[F]
-    cdef Py_ssize_t i, k, m = 0
-    cdef int32_t* number = <int32_t*> calloc(K + 1, sizeof(int32_t))
     memset(r, 0, sizeof(Region))
     memset(cells, 0, sizeof(Cells))
     r.n = n
@@ -125,8 +169,22 @@ cdef int find_classes(
     r.whole = <int32_t*> malloc((K + 1) * sizeof(int32_t))
     cells.number = <int32_t*> malloc((n_bins + 1) * sizeof(int32_t))
     cells.kept = <int32_t*> malloc((F + 1) * sizeof(int32_t))
-    if (number is NULL or r.y is NULL or r.value is NULL or r.whole is NULL
-            or cells.number is NULL or cells.kept is NULL):
+    if (r.y is NULL or r.value is NULL or r.whole is NULL or cells.number is NULL
+            or cells.kept is NULL):
+        return OUT_OF_MEMORY
+    return 0
+
+
+cdef int find_classes(
+    const Source* source, const int32_t* y, const int32_t* rows, Py_ssize_t n, Region* r,
+    Cells* cells
+) noexcept nogil:
+    """Number the classes that are there, in their order, and make cells for them."""
+    cdef Py_ssize_t K = source.n_classes, n_bins = source.slot[source.n_features]
+    cdef Py_ssize_t i, k, m = 0
+    cdef int error = make_places(source, n, r, cells)
+    cdef int32_t* number = <int32_t*> calloc(K + 1, sizeof(int32_t))
+    if error != 0 or number is NULL:
         free(number)
         return OUT_OF_MEMORY
     for i in range(n):

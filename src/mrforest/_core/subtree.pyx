@@ -8,10 +8,10 @@ from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from mrforest._core.joint cimport Joint, free_joint, make_joint
+from mrforest._core.joint cimport Joint, free_joint, make_joint, make_single
 from mrforest._core.levels cimport one_side_empty, start, sum_of_feature, weigh
 from mrforest._core.region cimport (
-    MOST_BINS, Problem, Region, adds_up, free_region, make_region,
+    MOST_BINS, Problem, Region, adds_up, free_region, make_counted, make_region, pairs_before,
 )
 from mrforest._core.weight cimport (
     DIGIT, LANES as _LANES, Weight, add, power, times, weigh_leaf, worth_of,
@@ -93,19 +93,18 @@ cdef class Subtrees:
         r.value = <int32_t*> &value[0]
         return weigh_leaf(&self.p, &r, &cell[0]).exponent
 
-    def choose_label(self, const int32_t[::1] rows not None, double u, double margin):
-        """The label of a leaf of these rows in which a share u of all weights ends, or -1.
+    def choose_label(self, const int64_t[::1] counts not None, double u, double margin):
+        """The label of a leaf of these class counts in which a share u of all weights ends, or -1.
 
         See `RegionSubtrees.choose_feature`; only if labels are drawn.
         """
-        cdef Py_ssize_t i, k, K = self.p.n_classes
+        cdef Py_ssize_t k, K = self.p.n_classes
         cdef int64_t n = 0, y = 0, yy = 0, highest = 0
         cdef double total = 0
-        cdef int64_t[::1] worth = np.zeros(K, dtype=np.int64)
         cdef double[::1] up_to = np.empty(K)
-        check_rows(rows, self.codes.shape[0])
-        for i in range(rows.shape[0]):
-            worth[self.y[rows[i]]] += 1
+        if counts.shape[0] != K:
+            raise ValueError(f"{len(counts)} counts must be of {K} classes")
+        cdef int64_t[::1] worth = np.array(counts)
         if self.p.squares:
             for k in range(K):
                 n += worth[k]
@@ -184,6 +183,32 @@ cdef Py_ssize_t find_high_code(const uint8_t[:, ::1] codes, const uint8_t[::1] l
     return is_high_.argmax() if is_high_.any() else -1
 
 
+cdef int check_counts(const int32_t[::1] counts, Py_ssize_t depth, const Problem* p) except -1:
+    cdef Py_ssize_t i, n = p.slot[p.n_features] * p.n_classes
+    cdef int32_t lowest = 0
+    if depth > 2:
+        raise ValueError(f"depth={depth} must be 1 or 2, for counts")
+    if depth == 2:
+        n = pairs_before(p, p.n_features)
+    if counts.shape[0] != n:
+        raise ValueError(f"{len(counts)} counts of depth {depth} must be {n}")
+    for i in range(n):
+        lowest = min(lowest, counts[i])
+    if lowest < 0:
+        raise ValueError(f"counts must not be negative: {lowest}")
+    return 0
+
+
+cdef int check_cuts(const double[::1] measure, const Problem* p) except -1:
+    """Bins without a cut between them would be taken for one, and then not be found in counts."""
+    cdef Py_ssize_t f, i
+    for f in range(p.n_features):
+        for i in range(p.slot[f], p.slot[f + 1] - 1):
+            if not p.is_categorical[f] and measure[i] == 0:
+                raise ValueError(f"measure must be positive at the cuts of feature {f}, for counts")
+    return 0
+
+
 cdef int check_measure(const double[::1] measure, Py_ssize_t n_bins) except -1:
     cdef Py_ssize_t i
     cdef bint is_fine = True
@@ -203,10 +228,15 @@ cdef class RegionSubtrees:
     ----------
     table : Subtrees
     rows : ndarray of int32
+        None if there are `counts`.
     depth : int
         At least 1.
     measure : ndarray of shape (n_bins,), dtype=float64
-        w of the cut after each bin, or of the category; 0: it is no candidate.
+        w of the cut after each bin, or of the category; 0: it is no candidate. With `counts`, all
+        cuts between the bins of a number are candidates.
+    counts : ndarray of int32, default=None
+        Points of the region instead of its rows: of depth 1 classes x bins, as `count_bins` has
+        them, of depth 2 pairs of bins, as `count_pairs`.
 
     Attributes
     ----------
@@ -225,6 +255,7 @@ cdef class RegionSubtrees:
     cdef readonly Py_ssize_t n_features, n_weights
     cdef Subtrees table
     cdef const double[::1] measure
+    cdef const int32_t[::1] counts
     cdef Problem p              # of the table, with these measures
     cdef Region r
     cdef Joint joint
@@ -233,25 +264,40 @@ cdef class RegionSubtrees:
     cdef Weight* second
     cdef Weight empty           # of splits that leave a side empty
 
-    def __cinit__(self, Subtrees table not None, const int32_t[::1] rows not None,
-                  Py_ssize_t depth, const double[::1] measure not None):
-        cdef Py_ssize_t n = rows.shape[0], n_ways
+    def __cinit__(self, Subtrees table not None, const int32_t[::1] rows, Py_ssize_t depth,
+                  const double[::1] measure not None, *, const int32_t[::1] counts=None):
+        cdef Py_ssize_t n = 0, n_ways
         cdef int error
-        check_rows(rows, table.codes.shape[0])
         if depth < 1:
             raise ValueError(f"depth={depth} must be at least 1")
         check_measure(measure, table.slot[table.p.n_features])
+        if (rows is None) == (counts is None):
+            raise ValueError("there must be either rows or counts")
+        if counts is None:
+            n = rows.shape[0]
+            check_rows(rows, table.codes.shape[0])
+        else:
+            check_counts(counts, depth, &table.p)
+            check_cuts(measure, &table.p)
         self.table = table
         self.depth = depth
         self.measure = measure
         self.p = table.p
         self.p.measure = &self.measure[0]
+        self.counts = counts
         with nogil:
-            error = make_region(
-                &self.p, &table.codes[0, 0] if n > 0 else NULL, &table.y[0] if n > 0 else NULL,
-                &rows[0] if n > 0 else NULL, n, depth > 1, &self.r)
-            if error == 0 and depth == 2:
-                error = make_joint(&self.r, &self.joint)
+            if counts is None:
+                error = make_region(
+                    &self.p, &table.codes[0, 0] if n > 0 else NULL, &table.y[0] if n > 0 else NULL,
+                    &rows[0] if n > 0 else NULL, n, depth > 1, &self.r)
+                if error == 0 and depth == 2:
+                    error = make_joint(&self.r, &self.joint)
+            elif depth == 1:
+                error = make_counted(&self.p, &counts[0], NULL, &self.r)
+            else:
+                error = make_counted(&self.p, NULL, &counts[0], &self.r)
+                if error == 0:
+                    error = make_single(&self.r, &counts[0], &self.joint)
             if error == 0:
                 n_ways = self.r.way_slot[self.r.n_features]
                 self.first = <Weight*> calloc(2 * n_ways + 1, sizeof(Weight))

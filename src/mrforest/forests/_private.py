@@ -274,7 +274,8 @@ class BasePrivateForest(FittedForest):
         if self._needs_rows(budget):
             rows_epsilon = budget.share(ROWS_SHARE)
             charge(Ledger(rows_item(rows_epsilon), reasons))
-            noisy = Geometric(rows_epsilon).draw([len(rows.y)], self._random(seed, 0))
+            random = RandomBits.of(seed, 0)
+            noisy = Geometric(rows_epsilon).draw([len(rows.y)], random)
             self.n_rows_ = int(noisy[0])
         self._plan = self._make_plan(self.n_rows_, rows_epsilon)
         charge(Ledger(self._plan.forest, reasons))
@@ -298,9 +299,6 @@ class BasePrivateForest(FittedForest):
                 f"the ledger's total {self.epsilon_} is above epsilon={self.epsilon}"
             )
 
-    def _random(self, seed: int | None, *path: int) -> RandomBits:
-        return RandomBits.secure() if seed is None else RandomBits.seeded(seed, *path)
-
     def _draw_trees(
         self, rows: Coded, seed: int | None
     ) -> tuple[tuple[NDArray[np.intp], Tree], ...]:
@@ -311,9 +309,7 @@ class BasePrivateForest(FittedForest):
         with progress_bar("drawing trees", n_steps, visible=self.verbose > 0) as step:
             return tuple(
                 Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                    delayed(self._draw_tree)(
-                        rows, self._random(seed, 1, tree), n_inner, step
-                    )
+                    delayed(self._draw_tree)(rows, (seed, 1, tree), n_inner, step)
                     for tree in range(n_trees)
                 )
             )
@@ -321,15 +317,16 @@ class BasePrivateForest(FittedForest):
     def _draw_tree(
         self,
         rows: Coded,
-        random: RandomBits,
+        path: tuple[int | None, int, int],
         n_jobs: int | None,
         step: Callable[[], None],
     ) -> tuple[NDArray[np.intp], Tree]:
+        random = RandomBits.of(*path)
         columns = draw_columns(self.n_features_in_, self._plan.n_features, random)
         mechanism = TreeMechanism(
             rows.only(columns), self._plan, self._norm(), n_jobs=n_jobs
         )
-        return columns, mechanism.draw(random, step)
+        return columns, mechanism.draw(partial(RandomBits.of, *path), step)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

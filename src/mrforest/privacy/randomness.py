@@ -17,6 +17,7 @@ from mrforest._core import ChaCha20
 # A key is used for one stream only, so its nonce may be anything.
 NONCE = bytes(12)
 MOST_BELOW = 2**63  # that the compiled `below` knows
+BLOCK_COINS = 512  # of a block of ChaCha20
 
 
 class RandomBits:
@@ -66,6 +67,11 @@ class RandomBits:
                 raise ValueError(f"{name}={number} must not be negative")
         words = np.random.SeedSequence(seed, spawn_key=path).generate_state(8)
         return cls(words.astype("<u4").tobytes())
+
+    @classmethod
+    def of(cls, seed: int | None, *path: int) -> RandomBits:
+        """Bits of a seed and a path, or secure ones."""
+        return cls.secure() if seed is None else cls.seeded(seed, *path)
 
     @property
     def is_secure(self) -> bool:
@@ -122,3 +128,26 @@ class RandomBits:
 
     def __repr__(self) -> str:
         return f"RandomBits.{'secure()' if self._is_secure else 'seeded(...)'}"
+
+
+def coins(key: bytes, first: int, n: int) -> NDArray[np.bool_]:
+    """Return fair coins, numbers ``first`` to ``first + n - 1`` of those of a key.
+
+    Whoever knows the key can toss any of them without the others.
+
+    Parameters
+    ----------
+    key : bytes of length 32
+        Nothing else may be drawn with it.
+    first, n : int
+
+    Examples
+    --------
+    >>> key = bytes(32)
+    >>> bool((coins(key, 0, 1000)[700:] == coins(key, 700, 300)).all())
+    True
+    """
+    block, skipped = divmod(first, BLOCK_COINS)
+    stream = ChaCha20(key, NONCE, counter=block)
+    bits = np.frombuffer(stream.read((skipped + n + 7) // 8), dtype=np.uint8)
+    return np.unpackbits(bits, bitorder="little")[skipped : skipped + n].astype(bool)

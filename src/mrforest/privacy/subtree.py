@@ -82,6 +82,8 @@ class SubtreeMechanism:
     n_jobs : int or None, default=None
         Threads that weigh the features of a region, of two levels or more, if it is
         large; what is drawn does not depend on it.
+    n_points : int or None, default=None
+        Points that a region may have; None: the rows.
     """
 
     def __init__(
@@ -92,14 +94,16 @@ class SubtreeMechanism:
         grid: Grid,
         scoring: Scoring,
         n_jobs: int | None = None,
+        n_points: int | None = None,
     ) -> None:
+        n_points = len(y) if n_points is None else n_points
         if scoring.norm is not None and not scoring.squares:
-            check_norm(n_classes, len(y))
+            check_norm(n_classes, n_points)
         self.codes, self.y, self.n_classes = codes, y, n_classes
         self.scoring = scoring
         self.n_threads = effective_n_jobs(n_jobs)
         self.unit = scoring.unit(n_classes)
-        self.tables = powers_up_to(len(y) * scoring.range(n_classes), self.unit)
+        self.tables = powers_up_to(n_points * scoring.range(n_classes), self.unit)
         self.boxes, self.box = Boxes(grid), EVERYWHERE
         self.error_of = cache(self.relative_error)
         self.kernel = Subtrees(
@@ -146,9 +150,13 @@ class SubtreeMechanism:
 
     def weighed(self, rows: NDArray[np.int32], depth: int) -> RegionSubtrees:
         """Weigh the ways to split a region, each with all subtrees below it."""
-        region = RegionSubtrees(self.kernel, rows, depth, self.shares)
+        region = self.region(rows, depth)
         self.weigh(region, len(rows), depth)
         return region
+
+    def region(self, rows: NDArray[np.int32], depth: int) -> RegionSubtrees:
+        """Return a region that waits to be weighed."""
+        return RegionSubtrees(self.kernel, rows, depth, self.shares)
 
     def choices(self, rows: NDArray[np.int32], depth: int) -> Choices:
         """List the ways to split a region, with their weights."""
@@ -244,7 +252,7 @@ class SubtreeMechanism:
 
     def leaf_scores(self, rows: NDArray[np.int32]) -> list[int]:
         """Return what a leaf is worth with each label, or the one score without."""
-        counts = np.bincount(self.y[rows], minlength=self.n_classes)
+        counts = self.class_counts(rows)
         if self.scoring.norm is not None:
             return [self.kernel.score(counts)]
         return [int(score) for score in self.scoring.of_labels(counts)]
@@ -268,6 +276,10 @@ class SubtreeMechanism:
         return out
 
     # ---- draws -----------------------------------------------------------------------
+
+    def class_counts(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Points of each class in a region."""
+        return np.bincount(self.y[rows], minlength=self.n_classes)
 
     def part(
         self, rows: NDArray[np.int32], feature: int, code: int
@@ -332,8 +344,6 @@ class SubtreeMechanism:
         choose = partial(region.choose_bin, f)
         b = self.settle(choose, starts[f + 1] - starts[f], depth, bins, random)
         feature, first, end = region.run(f, b)
-        if end == first + 1:
-            return feature, first
         measures = self.boxes.piece(self.box, feature).measure[first:end]
         return feature, first + random.index(measures.tolist())
 
@@ -379,7 +389,7 @@ class SubtreeMechanism:
             with localcontext(precise(digits + GUARD_DIGITS)):
                 return [self.exact_power(score - max(scores)) for score in scores]
 
-        choose = partial(self.kernel.choose_label, rows)
+        choose = partial(self.kernel.choose_label, self.class_counts(rows))
         return self.settle(choose, self.n_classes, 0, refine, random)
 
     # ---- probabilities ---------------------------------------------------------------

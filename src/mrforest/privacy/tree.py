@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mrforest.privacy.boxes import EVERYWHERE, Box
+from mrforest.privacy.boxes import EVERYWHERE, Box, Boxes
 from mrforest.privacy.grid import Grid
 from mrforest.privacy.mechanisms import Geometric, PermuteAndFlip
 from mrforest.privacy.plan import Plan
-from mrforest.privacy.randomness import RandomBits
+from mrforest.privacy.randomness import RandomBits, coins
 from mrforest.privacy.scoring import MOST_EPSILON
-from mrforest.privacy.sensitivity import CORRECT_RANGE, squares, squares_range
+from mrforest.privacy.sensitivity import CORRECT_RANGE, squares_range
+from mrforest.privacy.sensitivity import squares as score_squares
 from mrforest.privacy.subtree import (
     Leaf,
     Scoring,
@@ -27,10 +29,16 @@ from mrforest.privacy.subtree import (
 )
 
 Rows = NDArray[np.int32]
+# The random bits of each region of a tree, by its number; 0: of the coins that halve
+# its rows
+Streams = Callable[[int], RandomBits]
 
 # In an honest tree one block in so many, on average, does not look at the rows: so
 # every cell of the grid is cut off sooner or later, whatever the rows say.
 BLIND_BLOCKS = 16
+
+# Number of the region of all rows; below region i are 2 i and 2 i + 1.
+ROOT = 1
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,84 @@ class Coded:
         return np.bincount(self.y[rows], minlength=self.n_classes)
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where in a tree a region is.
+
+    Attributes
+    ----------
+    region : int
+        Its number.
+    block : int
+        That is drawn in it.
+    box : Box
+    """
+
+    region: int = ROOT
+    block: int = 0
+    box: Box = field(default_factory=lambda: EVERYWHERE)
+
+    @property
+    def next_block(self) -> Place:
+        """The same region, when its block has been drawn."""
+        return replace(self, block=self.block + 1)
+
+    def parts(self, boxes: Boxes, split: Split) -> tuple[Place, Place]:
+        """Return the places left and right of a split."""
+        left, right = boxes.parts(self.box, split.feature, split.code)
+        return (
+            Place(2 * self.region, self.block, left),
+            Place(2 * self.region + 1, self.block, right),
+        )
+
+
+def halving_key(streams: Streams) -> bytes:
+    """Draw the key of coins that halve the rows of an honest tree.
+
+    A coin for each row: which half it falls into has nothing to do with others.
+    """
+    return streams(0).words(4).tobytes()
+
+
+def scoring_of(plan: Plan, block: int, norm: float, *, squares: bool) -> Scoring:
+    """Return what leaves of a block are worth."""
+    is_labelled = plan.leaf == "joint" and block == len(plan.blocks) - 1
+    return Scoring(
+        # What is drawn with less costs less.
+        min(plan.blocks[block].epsilon, MOST_EPSILON),
+        None if is_labelled else norm,
+        squares,
+    )
+
+
+def draw_block(
+    plan: Plan,
+    place: Place,
+    mechanism: SubtreeMechanism,
+    rows: Any,
+    random: RandomBits,
+) -> Tree:
+    """Draw the block of a region."""
+    depth = plan.blocks[place.block].depth
+    if plan.honest and random.below(BLIND_BLOCKS) == 0:
+        return mechanism.draw_blind(depth, random)
+    return mechanism.draw(rows, depth, random)
+
+
+def draw_leaf(
+    plan: Plan, counts: NDArray[np.int64], random: RandomBits, *, squares: bool
+) -> Leaf:
+    """Draw what a leaf tells of its class counts."""
+    if plan.leaf == "counts":
+        noisy = Geometric(plan.leaf_epsilon).draw(counts, random)
+        return Leaf(None, tuple(noisy.tolist()))
+    scores, sensitivity = counts, CORRECT_RANGE
+    if squares:
+        scores = score_squares(counts, np.arange(len(counts)))
+        sensitivity = squares_range(len(counts))
+    return Leaf(PermuteAndFlip(plan.leaf_epsilon, sensitivity).draw(scores, random))
+
+
 class TreeMechanism:
     """Draws trees from rows.
 
@@ -76,12 +162,20 @@ class TreeMechanism:
     norm : float
         Of the score of splits that have no labels.
     n_jobs : int or None
+    n_points : int or None
+        See `SubtreeMechanism`.
     """
 
     def __init__(
-        self, rows: Coded, plan: Plan, norm: float, n_jobs: int | None = None
+        self,
+        rows: Coded,
+        plan: Plan,
+        norm: float,
+        n_jobs: int | None = None,
+        n_points: int | None = None,
     ) -> None:
-        self.rows, self.plan, self.norm, self.n_jobs = rows, plan, norm, n_jobs
+        self.rows, self.plan, self.norm = rows, plan, norm
+        self.n_jobs, self.n_points = n_jobs, n_points
 
     @cached_property
     def blocks(self) -> list[SubtreeMechanism]:
@@ -89,7 +183,6 @@ class TreeMechanism:
 
         After the columns of the rows there is one in which all have the same code.
         """
-        last = len(self.plan.blocks) - 1
         codes = np.pad(self.rows.codes, ((0, 0), (0, 1)))
         return [
             SubtreeMechanism(
@@ -97,92 +190,67 @@ class TreeMechanism:
                 self.rows.y,
                 self.rows.n_classes,
                 self.rows.grid.with_stop(block.stop),
-                Scoring(
-                    # What is drawn with less costs less.
-                    min(block.epsilon, MOST_EPSILON),
-                    None if self.plan.leaf == "joint" and number == last else self.norm,
-                    self.rows.squares,
-                ),
+                scoring_of(self.plan, number, self.norm, squares=self.rows.squares),
                 self.n_jobs,
+                self.n_points,
             )
             for number, block in enumerate(self.plan.blocks)
         ]
 
     # ---- draw ------------------------------------------------------------------------
 
-    def draw(self, random: RandomBits, step: Callable[[], None] = lambda: None) -> Tree:
+    def draw(self, streams: Streams, step: Callable[[], None] = lambda: None) -> Tree:
         """Draw a tree; `step` is called after each draw of a block in a region."""
         self.step = step
         everything = np.arange(len(self.rows.y), dtype=np.int32)
         if not self.plan.honest:
-            return self._grow(everything, everything, 0, EVERYWHERE, random)
-        # A coin for each row: which half it falls into has nothing to do with others.
-        bytes_ = random.words((len(everything) + 7) // 8).view(np.uint8)
-        shapes = (bytes_[: len(everything)] & 1).astype(bool)
+            return self.draw_below(everything, everything, Place(), streams)
+        shapes = coins(halving_key(streams), 0, len(everything))
         halves = everything[shapes], everything[~shapes]
-        return self._grow(*halves, 0, EVERYWHERE, random)
+        return self.draw_below(*halves, Place(), streams)
 
-    def _grow(
-        self,
-        structure: Rows,
-        estimation: Rows,
-        block: int,
-        box: Box,
-        random: RandomBits,
+    def draw_below(
+        self, structure: Rows, estimation: Rows, place: Place, streams: Streams
     ) -> Tree:
         """Draw what is below a region, from a block on."""
-        if block == len(self.plan.blocks):
-            return self._draw_leaf(estimation, random)
-        looks = not self.plan.honest or random.below(BLIND_BLOCKS) > 0
-        seen = structure if looks else structure[:0]
-        mechanism = self.blocks[block].inside(box)
-        drawn = mechanism.draw(seen, self.plan.blocks[block].depth, random)
+        random = streams(place.region)
+        if place.block == len(self.plan.blocks):
+            counts = self.rows.counts(estimation)
+            return draw_leaf(self.plan, counts, random, squares=self.rows.squares)
+        mechanism = self.blocks[place.block].inside(place.box)
+        drawn = draw_block(self.plan, place, mechanism, structure, random)
         self.step()
-        return self._extend(drawn, structure, estimation, block + 1, box, random)
+        return self._extend(drawn, structure, estimation, place.next_block, streams)
 
     def _extend(
         self,
         tree: Tree,
         structure: Rows,
         estimation: Rows,
-        block: int,
-        box: Box,
-        random: RandomBits,
+        place: Place,
+        streams: Streams,
     ) -> Tree:
         """Put the next block below each leaf of a drawn one."""
         if isinstance(tree, Leaf):
             if tree.label is not None:
                 return tree
-            return self._grow(structure, estimation, block, box, random)
+            return self.draw_below(structure, estimation, place, streams)
         shaping = self._part(tree, structure)
         filling = self._part(tree, estimation) if self.plan.honest else shaping
-        boxes = self._boxes(tree, box)
-        left = self._extend(tree.left, shaping[0], filling[0], block, boxes[0], random)
-        right = self._extend(
-            tree.right, shaping[1], filling[1], block, boxes[1], random
+        places = place.parts(self.blocks[0].boxes, tree)
+        sides = zip(shaping, filling, places, strict=True)
+        left, right = next(sides), next(sides)
+        return Split(
+            tree.feature,
+            tree.code,
+            self._extend(tree.left, *left, streams),
+            self._extend(tree.right, *right, streams),
         )
-        return Split(tree.feature, tree.code, left, right)
-
-    def _boxes(self, split: Split, box: Box) -> tuple[Box, Box]:
-        return self.blocks[0].boxes.parts(box, split.feature, split.code)
 
     def _part(self, split: Split, rows: Rows) -> tuple[Rows, Rows]:
         if len(rows) == 0:  # most regions of a deep tree
             return rows, rows
         return self.blocks[0].part(rows, split.feature, split.code)
-
-    def _draw_leaf(self, rows: Rows, random: RandomBits) -> Leaf:
-        counts = self.rows.counts(rows)
-        epsilon = self.plan.leaf_epsilon
-        if self.plan.leaf == "counts":
-            noisy = Geometric(epsilon).draw(counts, random)
-            return Leaf(None, tuple(noisy.tolist()))
-        scores = counts
-        sensitivity = CORRECT_RANGE
-        if self.rows.squares:
-            scores = squares(counts, np.arange(self.rows.n_classes))
-            sensitivity = squares_range(self.rows.n_classes)
-        return Leaf(PermuteAndFlip(epsilon, sensitivity).draw(scores, random))
 
     # ---- probability -----------------------------------------------------------------
 
@@ -226,7 +294,7 @@ class TreeMechanism:
         for child, part, its_box in zip(
             (tree.left, tree.right),
             self._part(tree, rows),
-            self._boxes(tree, box),
+            self.blocks[0].boxes.parts(box, tree.feature, tree.code),
             strict=True,
         ):
             yield from self._regions(child, part, depth - 1, its_box)
