@@ -27,7 +27,7 @@ def counted_in_parts(bins, codes, y, n_classes, depth, cuts=()):
 
 
 def pair_of(problem, scoring):
-    codes, y, n_classes, grid = problem
+    _, y, n_classes, grid = problem
     whole = SubtreeMechanism(*problem, scoring)
     bins = Bins.of(grid)
     return whole, bins, CountedMechanism(bins, n_classes, scoring, len(y))
@@ -82,7 +82,7 @@ def test_same_subtree_of_many_rows():
 
 @given(problem=problems(most_features=4, most_rows=30), seed=st.integers(0, 99))
 def test_parts_of_counts_are_counts_of_parts(problem, seed):
-    codes, y, n_classes, grid = problem
+    codes, y, n_classes, _ = problem
     whole, bins, counted = pair_of(problem, Scoring(1.0, None))
     counts = counted_in_parts(bins, codes, y, n_classes, 2)
     feature = seed % len(bins.grid.n_codes)

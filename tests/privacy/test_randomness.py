@@ -120,9 +120,7 @@ def test_coins_are_fair_and_can_be_tossed_from_anywhere():
     assert chisquare(np.bincount(pairs[::2])).pvalue > P_VALUE
     assert (tossed != coins(bytes(32), 0, 40_000)).any()
     for first, n in [(0, 0), (1, 1), (511, 3), (512, 512), (5000, 1234)]:
-        np.testing.assert_array_equal(
-            coins(key, first, n), tossed[first : first + n]
-        )
+        np.testing.assert_array_equal(coins(key, first, n), tossed[first : first + n])
 
 
 def test_secure_unless_there_is_a_seed():

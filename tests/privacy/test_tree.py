@@ -96,7 +96,8 @@ def test_trees_are_drawn_as_they_say(blocks, n_rows):
 def test_every_region_is_a_step(leaf, n_rows):
     steps = []
     drawn = mechanism(n_rows, Block(2, 1.0), Block(1, 1.0, 4), leaf=leaf)
-    drawn.draw(partial(RandomBits.seeded, 3), lambda: steps.append(None))
+    drawn.step = partial(steps.append, None)
+    drawn.draw(partial(RandomBits.seeded, 3))
     assert len(steps) == 5
 
 

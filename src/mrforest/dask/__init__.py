@@ -7,10 +7,12 @@ from mrforest.dask.forest import (
     DaskDenilForestClassifier,
     DaskMultinomialForestClassifier,
 )
+from mrforest.dask.private import DaskPrivateForestClassifier
 
 __all__ = [
     "DaskBernoulliForestClassifier",
     "DaskBreimanForestClassifier",
     "DaskDenilForestClassifier",
     "DaskMultinomialForestClassifier",
+    "DaskPrivateForestClassifier",
 ]

@@ -7,23 +7,25 @@ parts ─► describe ─► cuts ─► encode ─► shards in canonical order
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from dask.delayed import Delayed, delayed
+from dask.delayed import Delayed
 from numpy.typing import NDArray
 
 from mrforest.dask import _order, _parts
 from mrforest.dask._cluster import DaskCluster
 from mrforest.dask._cuts import LISTED, Listed, Wanted, cuts_from, cuts_or_ranges
-from mrforest.dask._growth import ForestGrowth, same
+from mrforest.dask._growth import ForestGrowth
+from mrforest.dask._look import Parts
 from mrforest.dask._parts import Description
 from mrforest.dask._problem import Problem
+from mrforest.dask._room import Room
 from mrforest.dask._subtrees import Arrays
+from mrforest.dask._tasks import same
 from mrforest.dask._trees import Level
 from mrforest.data.binning import Binning, binning_of, most_bins
 from mrforest.data.table import Schema
@@ -31,13 +33,6 @@ from mrforest.data.training import MAX_POINTS
 from mrforest.forests._base import BaseForest
 from mrforest.forests._sampling import tree_key
 from mrforest.forests._target import MAX_CLASSES, read_class_weight
-
-# Bytes of codes that a worker is sent at once
-SENT_BYTES = 1 << 26
-# Bytes of codes that are one array, at most
-LARGEST_SHARD = 1 << 28
-# Bytes of points and counts that a worker holds for growing trees, at most
-GROWING_BYTES = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -79,20 +74,8 @@ class ClusterFit:
         forest: BaseForest,
     ) -> None:
         self._cluster = cluster
-        self._parts = parts
+        self._parts = Parts(cluster, parts)
         self._forest = forest
-        self._groups = in_groups(len(parts), cluster.n_workers)
-
-    def _look(self, function: Callable[..., Any], *told: Any) -> list[Any]:
-        """Call a function with each part; return futures."""
-        task = delayed(function, pure=False)
-        # What it is told comes from a task, not with every part.
-        futures = [self._cluster.submit(same, thing) for thing in told]
-        found: list[Any] = []
-        for worker, group in enumerate(self._groups):
-            lazy = [task(i, self._parts[i], *futures) for i in group]
-            found += self._cluster.compute(lazy, worker=worker)
-        return found
 
     # ---- what the table is ----------------------------------------------------------
 
@@ -100,7 +83,7 @@ class ClusterFit:
         """Look at all parts; an error if anything is wrong with them."""
         limit = most_bins(self._forest._max_bins())
         n_listed = max(LISTED, limit + 1)
-        described = self._look(_parts.describe, self._forest, n_listed)
+        described = self._parts.look(_parts.describe, self._forest, n_listed)
         parts = [
             (i, part)
             for i, part in enumerate(self._cluster.gather(described))
@@ -139,7 +122,7 @@ class ClusterFit:
                 cuts[j] = found
         if wanted:
             looked = self._cluster.gather(
-                self._look(_parts.look_again, self._forest, wanted)
+                self._parts.look(_parts.look_again, self._forest, wanted)
             )
             for j, want in wanted.items():
                 parts_of_j = [part[j] for part in looked if part is not None]
@@ -172,29 +155,16 @@ class ClusterFit:
             With the worker that has it.
         """
         cluster = self._cluster
-        codes = self._look(_parts.encode, self._forest, table.binning, table.classes)
+        codes = self._parts.look(
+            _parts.encode, self._forest, table.binning, table.classes
+        )
         told = cluster.submit(same, problem)
-        # Which parts a shard has, and on which worker it is
-        groups = [
-            ([group[i] for i in some], worker)
-            for worker, group in enumerate(self._groups)
-            for some in in_groups(len(group), self._n_shards(problem, len(group)))
-        ]
         rows = [
             (cluster.submit(_order.join, [codes[i] for i in group], told, worker=w), w)
-            for group, w in groups
+            for group, w in self._parts.shards(problem.n_points, problem.row_bytes)
         ]
         del codes
         return self._ranked(rows, told)
-
-    def _n_shards(self, problem: Problem, n_parts: int) -> int:
-        """Return how many shards the parts of a worker make.
-
-        While parts are joined, their codes are there twice: so some at a time.
-        """
-        of_parts = problem.n_points * problem.row_bytes * n_parts / len(self._parts)
-        most = min(self._cluster.worker_bytes / 10, LARGEST_SHARD)
-        return min(max(math.ceil(of_parts / most), 1), n_parts)
 
     def _ranked(self, rows: Sequence[tuple[Any, int]], told: Any) -> list[Any]:
         """Find the place of each row among all, by ranges of fingerprints."""
@@ -228,33 +198,11 @@ class ClusterFit:
         watch: Callable[[Level], object],
     ) -> Iterator[Arrays]:
         """Yield the trees of these numbers."""
-        sent_rows = int(min(SENT_BYTES, self._cluster.worker_bytes / 10))
-        sent_rows //= problem.row_bytes
-        if gather_rows is None:
-            gather_rows = sent_rows
-        growth = ForestGrowth(
-            self._cluster, shards, problem, gather_rows, sent_rows, watch
-        )
-        room = min(GROWING_BYTES, self._cluster.worker_bytes / 8)
-        room *= self._cluster.n_workers
-        at_once = trees_at_once(problem, gather_rows, room)
-        for i in range(0, len(numbers), at_once):
-            yield from growth.grow(
-                [tree_key(seed, t) for t in numbers[i : i + at_once]]
-            )
-
-
-def in_groups(n: int, n_groups: int) -> list[list[int]]:
-    """Deal out 0 ... n - 1 evenly; neighbours stay together, no group is empty.
-
-    Examples
-    --------
-    >>> in_groups(5, 2), in_groups(2, 3)
-    ([[0, 1], [2, 3, 4]], [[0], [1]])
-    """
-    n_groups = min(n, n_groups)
-    ends = [n * (i + 1) // n_groups for i in range(n_groups)]
-    return [list(range(a, b)) for a, b in zip([0, *ends], ends, strict=False)]
+        room = Room.on(self._cluster, problem, gather_rows)
+        growth = ForestGrowth(self._cluster, shards, problem, room, watch)
+        for i in range(0, len(numbers), room.n_trees):
+            some = numbers[i : i + room.n_trees]
+            yield from growth.grow([tree_key(seed, tree) for tree in some])
 
 
 def join_labels(
@@ -270,12 +218,3 @@ def join_labels(
     n_of_class = np.zeros(len(classes), dtype=np.int64)
     np.add.at(n_of_class, which, np.concatenate([part.n_labels for part in parts]))
     return classes, n_of_class
-
-
-def trees_at_once(problem: Problem, gather_rows: int, room: float) -> int:
-    """Return how many trees grow together: as many as there is room for, in bytes."""
-    of_points = 4 * problem.n_points
-    # Counts of a level are there three times: of parts, their sum, and their parents'.
-    n_large = problem.n_points // gather_rows
-    of_counts = 3 * 4 * problem.n_cells * n_large
-    return max(int(room / (of_points + of_counts)), 1)

@@ -20,12 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest._core import PATH_OF_ROOT, paths_below
-from mrforest.dask import _choice, _shards, _subtrees
+from mrforest.dask import _choice, _excerpts, _shards, _subtrees
 from mrforest.dask._choice import Asked
 from mrforest.dask._problem import Problem, Tree
+from mrforest.dask._room import Room
 from mrforest.dask._shards import Cuts, Sizes
 from mrforest.dask._subtrees import Arrays, Small, Top
-from mrforest.dask._trees import Cluster, Future, GrowingTree, Level, Waiting
+from mrforest.dask._tasks import Cluster, Future, same
+from mrforest.dask._trees import GrowingTree, Level, Waiting
 
 
 class ForestGrowth:
@@ -37,10 +39,7 @@ class ForestGrowth:
     shards : sequence of (future of Shard, int)
         Which together have all rows, and the worker of each.
     problem : Problem
-    gather_rows : int
-        A node with at most so many points is finished by one worker.
-    sent_rows : int
-        Rows of such nodes that a worker is sent at once, at least one node's.
+    room : Room
     watch : callable
         Is told of each `Level`.
     """
@@ -50,8 +49,7 @@ class ForestGrowth:
         cluster: Cluster,
         shards: Sequence[tuple[Future, int]],
         problem: Problem,
-        gather_rows: int,
-        sent_rows: int,
+        room: Room,
         watch: Callable[[Level], object],
     ) -> None:
         self._cluster = cluster
@@ -60,8 +58,7 @@ class ForestGrowth:
         # A task, not an argument of every one
         self._told = cluster.submit(same, problem)
         self._chooser = problem.chooser()
-        self._gather_rows = gather_rows
-        self._sent_rows = max(sent_rows, gather_rows)
+        self._room = room
         self._watch = watch
         self._numbers = itertools.count()
 
@@ -136,22 +133,18 @@ class ForestGrowth:
         return growing, waiting
 
     def _sizes(self, points: Sequence[Future], nodes: Sequence[int]) -> Sizes:
-        parts = self._cluster.gather(
-            [
-                self._on(worker, _shards.sizes, own, shard, nodes, self._told)
-                for (worker, shard), own in zip(self._shards, points, strict=True)
-            ]
-        )
-        return Sizes(
-            np.sum([part.structure for part in parts], axis=0),
-            np.sum([part.estimation for part in parts], axis=0),
-        )
+        n_classes = self._problem.n_classes
+        parts = [
+            self._on(worker, _shards.sizes, own, shard, nodes, n_classes)
+            for (worker, shard), own in zip(self._shards, points, strict=True)
+        ]
+        return Sizes.added_up(self._cluster.gather(parts))
 
     def _is_small(self, node: Top) -> bool:
         n_points = int(node.counts.sum())
         if self._problem.is_honest:
             n_points += node.n_structure
-        return n_points <= self._gather_rows
+        return n_points <= self._room.gather_rows
 
     # ---- one level ------------------------------------------------------------------
 
@@ -340,7 +333,7 @@ class ForestGrowth:
             for number in owner.small:
                 top = owner.nodes[number]
                 more = int(top.counts.sum()) + top.n_structure * self._problem.is_honest
-                if min(n_points + more, self._problem.n_points) > self._sent_rows:
+                if min(n_points + more, self._problem.n_points) > self._room.sent_rows:
                     yield [*bundle, *([(owner, of_tree)] if of_tree else [])]
                     bundle, of_tree, n_points = [], [], 0
                 of_tree.append(number)
@@ -359,7 +352,7 @@ class ForestGrowth:
     ) -> None:
         numbers = [number for _, of_tree in bundle for number in of_tree]
         excerpts = [
-            self._on(at, _shards.excerpt, own, shard, numbers)
+            self._on(at, _excerpts.excerpt, own, shard, numbers)
             for (at, shard), own in zip(self._shards, points, strict=True)
         ]
         rows = self._on(worker, _subtrees.Rows, excerpts, self._told)
@@ -383,8 +376,3 @@ class ForestGrowth:
 def counted_for(waiting: Sequence[Waiting]) -> list[int]:
     """Return the nodes that are counted for those that wait."""
     return sorted({node.counted for node in waiting})
-
-
-def same(thing: Any) -> Any:
-    """Return it: a task that has a large argument for others."""
-    return thing

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mrforest import _core
 from mrforest.data.binning import Binning
-from mrforest.forests._sampling import Partition, Sampler
+from mrforest.forests._sampling import Bootstrap, Partition, Sampler
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,29 @@ class Problem:
     def n_cells(self) -> int:
         """Counters of a node."""
         return int((self.binning.n_bins + 1).sum()) * self.n_classes
+
+    def own_points(
+        self, numbers: NDArray[np.int32], tree: Tree
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
+        """Return structure and estimation points of a tree among the rows of a shard.
+
+        Parameters
+        ----------
+        numbers : ndarray of int32
+            Of the rows, among those of the whole table.
+        tree : Tree
+        """
+        if isinstance(self.sampler, Partition):
+            side = _core.is_structure(tree.key, numbers, *tree.boundary)
+            return (
+                np.flatnonzero(side).astype(np.int32),
+                np.flatnonzero(~side).astype(np.int32),
+            )
+        rows = np.arange(len(numbers), dtype=np.int32)
+        if isinstance(self.sampler, Bootstrap):
+            copies = _core.copies_in_bag(tree.key, self.n_points, numbers)
+            rows = np.repeat(rows, copies)
+        return rows, None
 
     def table(self, codes: NDArray[Any], y: NDArray[np.int32]) -> _core.TrainingTable:
         """Return rows as the engine reads them."""

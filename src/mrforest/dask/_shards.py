@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from mrforest import _core
 from mrforest.dask._order import Shard
-from mrforest.dask._problem import Problem, Tree
-from mrforest.forests._sampling import Bootstrap, Partition
+from mrforest.dask._problem import Problem
+from mrforest.forests._sampling import Partition
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,19 @@ class Points:
         return rows, first, np.ascontiguousarray(spans[:, at + 1])
 
 
-def draw_points(shard: Shard, trees: Sequence[Tree], problem: Problem) -> Points:
-    """Draw the points of trees that are among the rows of a shard."""
+def draw_points(shard: Shard, trees: Sequence[Any], problem: Any) -> Points:
+    """Draw the points of trees that are among the rows of a shard.
+
+    Parameters
+    ----------
+    shard : Shard
+    trees : sequence of Tree, or of PrivateTree
+    problem : Problem, or PrivateProblem
+    """
     structure, estimation, nodes = [], [], {}
     n_structure = n_estimation = 0
     for tree in trees:
-        own, others = own_points(shard, tree, problem)
+        own, others = problem.own_points(shard.points, tree)
         structure.append(own)
         begin = n_structure, n_estimation
         n_structure += len(own)
@@ -74,23 +81,6 @@ def draw_points(shard: Shard, trees: Sequence[Tree], problem: Problem) -> Points
         np.concatenate(estimation) if estimation else None,
         nodes,
     )
-
-
-def own_points(
-    shard: Shard, tree: Tree, problem: Problem
-) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
-    """Return structure and estimation points of a tree, rows of a shard."""
-    if isinstance(problem.sampler, Partition):
-        side = _core.is_structure(tree.key, shard.points, *tree.boundary)
-        return (
-            np.flatnonzero(side).astype(np.int32),
-            np.flatnonzero(~side).astype(np.int32),
-        )
-    rows = np.arange(len(shard.points), dtype=np.int32)
-    if isinstance(problem.sampler, Bootstrap):
-        copies = _core.copies_in_bag(tree.key, problem.n_points, shard.points)
-        rows = np.repeat(rows, copies)
-    return rows, None
 
 
 def boundaries(
@@ -167,12 +157,18 @@ class Sizes:
     structure: NDArray[np.int64]
     estimation: NDArray[np.int64]
 
+    @classmethod
+    def added_up(cls, parts: Sequence[Sizes]) -> Sizes:
+        """Return the sizes of nodes of which shards have a part each."""
+        return cls(
+            np.sum([part.structure for part in parts], axis=0),
+            np.sum([part.estimation for part in parts], axis=0),
+        )
 
-def sizes(
-    points: Points, shard: Shard, nodes: Sequence[int], problem: Problem
-) -> Sizes:
+
+def sizes(points: Points, shard: Shard, nodes: Sequence[int], n_classes: int) -> Sizes:
     """Count the points of nodes by class."""
-    shape = len(nodes), problem.n_classes
+    shape = len(nodes), n_classes
     if shard.table is None:
         return Sizes(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
     own = points.slices(nodes, of_estimation=False)
@@ -259,54 +255,3 @@ def codes_at(shard: Shard, wanted: Sequence[Wanted]) -> list[NDArray[np.int32]]:
             codes[is_here] = shard.codes[place[is_here], features[is_here]]
         found.append(codes)
     return found
-
-
-# ---- rows that move ------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Excerpt:
-    """Rows of a shard that stand in some nodes, each once.
-
-    Attributes
-    ----------
-    codes, y, points : ndarray
-        As in a `Shard`.
-    nodes : dict
-        Structure and estimation points of each node, rows of the excerpt.
-    """
-
-    codes: NDArray[Any]
-    y: NDArray[np.int32]
-    points: NDArray[np.int32]
-    nodes: dict[int, tuple[NDArray[np.int32], NDArray[np.int32] | None]]
-
-    def __sizeof__(self) -> int:
-        points = [p for pair in self.nodes.values() for p in pair if p is not None]
-        return self.codes.nbytes + self.y.nbytes + sum(p.nbytes for p in points)
-
-
-def excerpt(points: Points, shard: Shard, nodes: Sequence[int]) -> Excerpt | None:
-    """Take the rows of some nodes out of a shard; None: there are none."""
-    if shard.table is None:
-        return None
-    lists: dict[int, tuple[NDArray[np.int32], NDArray[np.int32] | None]] = {}
-    is_used = np.zeros(len(shard.points), dtype=bool)
-    for node in nodes:
-        s0, s1, e0, e1 = points.nodes[node]
-        own = points.structure[s0:s1]
-        others = None if points.estimation is None else points.estimation[e0:e1]
-        is_used[own] = True
-        if others is not None:
-            is_used[others] = True
-        lists[node] = own, others
-    place = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
-    return Excerpt(
-        shard.codes[is_used],
-        shard.y[is_used],
-        shard.points[is_used],
-        {
-            node: (place[own], None if others is None else place[others])
-            for node, (own, others) in lists.items()
-        },
-    )

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest import _core
+from mrforest.dask._excerpts import Excerpt, Joined
 from mrforest.dask._problem import Problem
-from mrforest.dask._shards import Excerpt
 from mrforest.forests._base import add_views
 from mrforest.forests._nodes import FEATURE_MASK
 
@@ -20,7 +20,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class Rows:
-    """Rows of some nodes, from all shards.
+    """Rows of some nodes as the engine reads them.
 
     Parameters
     ----------
@@ -31,33 +31,23 @@ class Rows:
 
     def __init__(self, excerpts: Sequence[Excerpt | None], problem: Problem) -> None:
         self._arguments = excerpts, problem
-        present = [part for part in excerpts if part is not None]
-        lengths = [len(part.y) for part in present]
-        first = np.cumsum([0, *lengths])[:-1].astype(np.int32)
-        codes = np.concatenate([part.codes for part in present])
-        y = np.concatenate([part.y for part in present])
-        self.table = problem.table(codes, y)
+        self._rows = Joined(excerpts)
+        self._is_ordered = problem.rule.restricts
+        self.table = problem.table(self._rows.codes, self._rows.y)
         add_views(self.table, problem.rule, n_threads=1)
-        self._parts = list(zip(first, present, strict=True))
-        # A rule that draws points counts them in the order of all rows.
-        self._numbers = None
-        if problem.rule.restricts:
-            self._numbers = np.concatenate([part.points for part in present])
         # Work space of threads that have finished a subtree, for the next one
         self.idle: list[Any] = []
 
     def points(self, node: int) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
         """Return the structure and the estimation points of a node; new arrays."""
-        own = np.concatenate([p.nodes[node][0] + first for first, p in self._parts])
-        if self._numbers is not None:
-            own = own[np.argsort(self._numbers[own], kind="stable")]
-        if self._parts[0][1].nodes[node][1] is None:
-            return own, None
-        others = [part.nodes[node][1] + first for first, part in self._parts]
-        return own, np.concatenate(others)
+        own, others = self._rows.points(node)
+        if self._is_ordered:
+            # A rule that draws points counts them in the order of all rows.
+            own = own[np.argsort(self._rows.numbers[own], kind="stable")]
+        return own, others
 
     def __sizeof__(self) -> int:
-        return 2 * sum(part.__sizeof__() for _, part in self._parts)
+        return 2 * sum(part.__sizeof__() for part in self._arguments[0] if part)
 
     def __reduce__(self) -> Any:
         return type(self), self._arguments

@@ -1,32 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the driver knows of trees that grow, and of the cluster."""
+"""What the driver knows of trees that grow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
 from mrforest.dask._problem import Tree
 from mrforest.dask._subtrees import Top
-
-Future = Any
-
-
-class Cluster(Protocol):
-    """Where functions run. What they return stays there until it is gathered."""
-
-    @property
-    def n_workers(self) -> int:
-        """How many workers there are."""
-
-    def submit(
-        self, function: Callable[..., Any], *args: Any, worker: int | None = None
-    ) -> Future:
-        """Let a function run; futures among its arguments stand for their results."""
-
-    def gather(self, futures: Sequence[Future]) -> list[Any]:
-        """Return results."""
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ class BasePrivateForest(FittedForest):
             raise
 
     def _fit(self, X: Any, y: Any) -> Self:
-        told = Told.by(self, X)
+        told = Told.by(self, self._header(X))
         missing = self._missing(told)
         seed = None if self.random_state is None else seed_from(self.random_state)
         reasons = self._reasons(missing, seed)
@@ -171,7 +171,7 @@ class BasePrivateForest(FittedForest):
             for cost in self._costs():
                 accountant.check(cost, what)
 
-        rows = self._read_rows(X, read_target(y))
+        rows = self._read_fit(X, y)
         charge = partial(accountant.charge, what=what) if accountant else ignore
         self._draw(rows, reasons, seed, charge)
         self._set_forest()
@@ -250,6 +250,14 @@ class BasePrivateForest(FittedForest):
 
     # ---- what is read ---------------------------------------------------------------
 
+    def _header(self, X: Any) -> Any:
+        """Return what tells the columns of X, of which no row will be read."""
+        return X
+
+    def _read_fit(self, X: Any, y: Any) -> Any:
+        """Read the rows that trees are drawn of; they know `n_points`."""
+        return self._read_rows(X, read_target(y))
+
     def _read_rows(self, X: Any, y: NDArray[Any]) -> Coded:
         """Read the rows; an error if anything is wrong with them."""
         matrix = read_predict(self, X, self._columns.schema)
@@ -264,7 +272,7 @@ class BasePrivateForest(FittedForest):
 
     def _draw(
         self,
-        rows: Coded,
+        rows: Any,
         reasons: tuple[str, ...],
         seed: int | None,
         charge: Callable[[Ledger], object],
@@ -275,7 +283,7 @@ class BasePrivateForest(FittedForest):
             rows_epsilon = budget.share(ROWS_SHARE)
             charge(Ledger(rows_item(rows_epsilon), reasons))
             random = RandomBits.of(seed, 0)
-            noisy = Geometric(rows_epsilon).draw([len(rows.y)], random)
+            noisy = Geometric(rows_epsilon).draw([rows.n_points], random)
             self.n_rows_ = int(noisy[0])
         self._plan = self._make_plan(self.n_rows_, rows_epsilon)
         charge(Ledger(self._plan.forest, reasons))
@@ -300,7 +308,7 @@ class BasePrivateForest(FittedForest):
             )
 
     def _draw_trees(
-        self, rows: Coded, seed: int | None
+        self, rows: Any, seed: int | None
     ) -> tuple[tuple[NDArray[np.intp], Tree], ...]:
         n_trees = self._plan.n_trees
         # Threads over trees, or over the features of a single one.
@@ -324,9 +332,9 @@ class BasePrivateForest(FittedForest):
         random = RandomBits.of(*path)
         columns = draw_columns(self.n_features_in_, self._plan.n_features, random)
         mechanism = TreeMechanism(
-            rows.only(columns), self._plan, self._norm(), n_jobs=n_jobs
+            rows.only(columns), self._plan, self._norm(), n_jobs=n_jobs, step=step
         )
-        return columns, mechanism.draw(partial(RandomBits.of, *path), step)
+        return columns, mechanism.draw(partial(RandomBits.of, *path))
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

@@ -102,9 +102,7 @@ class Bins:
         n_classes, depth : int
         """
         count = count_pairs if depth == 2 else count_bins
-        return count(
-            codes, y, rows, columns, self.of_code, self.grid.slot, n_classes
-        )
+        return count(codes, y, rows, columns, self.of_code, self.grid.slot, n_classes)
 
     def as_codes(self, tree: Tree) -> Tree:
         """Return a tree whose splits are at bins with splits at codes."""

@@ -62,6 +62,11 @@ class Coded:
     grid: Grid
     squares: bool
 
+    @property
+    def n_points(self) -> int:
+        """How many rows there are."""
+        return len(self.y)
+
     def only(self, columns: NDArray[np.intp]) -> Coded:
         """Return the rows with some of their columns."""
         if len(columns) == self.codes.shape[1]:
@@ -164,6 +169,8 @@ class TreeMechanism:
     n_jobs : int or None
     n_points : int or None
         See `SubtreeMechanism`.
+    step : callable
+        Is called after each draw of a block in a region.
     """
 
     def __init__(
@@ -173,9 +180,10 @@ class TreeMechanism:
         norm: float,
         n_jobs: int | None = None,
         n_points: int | None = None,
+        step: Callable[[], None] = lambda: None,
     ) -> None:
         self.rows, self.plan, self.norm = rows, plan, norm
-        self.n_jobs, self.n_points = n_jobs, n_points
+        self.n_jobs, self.n_points, self.step = n_jobs, n_points, step
 
     @cached_property
     def blocks(self) -> list[SubtreeMechanism]:
@@ -199,9 +207,8 @@ class TreeMechanism:
 
     # ---- draw ------------------------------------------------------------------------
 
-    def draw(self, streams: Streams, step: Callable[[], None] = lambda: None) -> Tree:
-        """Draw a tree; `step` is called after each draw of a block in a region."""
-        self.step = step
+    def draw(self, streams: Streams) -> Tree:
+        """Draw a tree."""
         everything = np.arange(len(self.rows.y), dtype=np.int32)
         if not self.plan.honest:
             return self.draw_below(everything, everything, Place(), streams)
