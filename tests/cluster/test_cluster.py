@@ -13,12 +13,22 @@ from distributed import Client, LocalCluster
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
 
-from mrforest import BreimanForestClassifier, MultinomialForestClassifier
+from mrforest import (
+    BreimanForestClassifier,
+    MultinomialForestClassifier,
+    PrivateForestClassifier,
+)
 from mrforest.dask import (
     DaskBreimanForestClassifier,
     DaskMultinomialForestClassifier,
+    DaskPrivateForestClassifier,
 )
-from tests.dask.parted import as_array, assert_same_forest, uneven
+from tests.dask.parted import (
+    as_array,
+    assert_same_forest,
+    assert_same_trees,
+    uneven,
+)
 
 # Dask calls pandas in a way that pandas will not take for ever.
 pytestmark = pytest.mark.filterwarnings("ignore:.*inplace keyword.*")
@@ -111,6 +121,31 @@ def test_ordered_categories_keep_their_order(client):
     local = MultinomialForestClassifier(3, random_state=0).fit(X, y)
     assert far._schema.categories[0].tolist() == ["s", "m", "l"]
     assert_same_forest(far, local)
+
+
+@pytest.mark.filterwarnings("ignore::mrforest.privacy.PrivacyLeakWarning")
+@pytest.mark.parametrize("gather_rows", [200, None])
+def test_private_forest(client, gather_rows, tmp_path):
+    X, y = frame_of(3000)
+    X = X.astype({"size": str, "shop": str})
+    dd.from_pandas(X.assign(label=y), npartitions=5).to_parquet(tmp_path)
+    table = dd.read_parquet(tmp_path)
+    rows = table.drop(columns="label")
+    options = {
+        "epsilon": 5.0,
+        "bounds": {"price": (-3.0, 3.0), "n": (0, 4)},
+        "categories": {"size": ["s", "m", "l"], "shop": ["a", "b"]},
+        "classes": ["no", "yes"],
+        "random_state": 0,
+    }
+    far = DaskPrivateForestClassifier(client, gather_rows=gather_rows, **options)
+    far.fit(rows, table["label"])
+    local = PrivateForestClassifier(**options).fit(X, y)
+    assert_same_trees(far, local)
+    assert far.epsilon_ == local.epsilon_
+    assert far.feature_names_in_.tolist() == ["size", "shop", "price", "n"]
+    np.testing.assert_array_equal(far.predict(rows).compute(), local.predict(X))
+    assert clone(far).get_params()["bounds"] == options["bounds"]
 
 
 def test_estimator_api(client):

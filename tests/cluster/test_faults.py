@@ -14,10 +14,14 @@ from dask import delayed
 from distributed import Client, LocalCluster
 from sklearn.datasets import load_digits
 
-from mrforest import MultinomialForestClassifier
-from mrforest.dask import DaskMultinomialForestClassifier
+from mrforest import MultinomialForestClassifier, PrivateForestClassifier
+from mrforest.dask import (
+    DaskMultinomialForestClassifier,
+    DaskPrivateForestClassifier,
+)
 from mrforest.dask import forest as dask_forests
-from tests.dask.parted import as_array, assert_same_forest
+from mrforest.dask import private as dask_private
+from tests.dask.parted import as_array, assert_same_forest, assert_same_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*inplace keyword.*")
 
@@ -65,6 +69,25 @@ def test_worker_is_killed_while_trees_grow(client, depth, monkeypatch):
     assert len(killed) == 1
     assert killed[0] not in client.run(os.getpid).values()
     assert_same_forest(far, MultinomialForestClassifier(8, random_state=3).fit(X, y))
+
+
+@pytest.mark.filterwarnings("ignore::mrforest.privacy.PrivacyLeakWarning")
+def test_worker_is_killed_while_private_trees_are_drawn(client, monkeypatch):
+    X, y = load_digits(return_X_y=True)
+    lengths = [500, 0, 700, 597]
+    killed = []
+    monkeypatch.setattr(dask_private, "watching", killing(client, 1, killed))
+    options = {
+        "epsilon": 50.0,
+        "bounds": (0, 16),
+        "classes": range(10),
+        "max_depth": 6,
+        "random_state": 3,
+    }
+    far = DaskPrivateForestClassifier(client, gather_rows=50, **options)
+    far.fit(as_array(X, lengths), as_array(y, lengths))
+    assert len(killed) == 1
+    assert_same_trees(far, PrivateForestClassifier(**options).fit(X, y))
 
 
 # ---- partitions ----------------------------------------------------------------------

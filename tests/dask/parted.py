@@ -32,3 +32,15 @@ def assert_same_forest(found, expected):
     np.testing.assert_array_equal(
         found._structure_decrease, expected._structure_decrease
     )
+
+
+def assert_same_trees(found, expected):
+    """Every split and leaf of private forests."""
+    for (columns, tree), (others, other) in zip(
+        found._trees, expected._trees, strict=True
+    ):
+        assert columns.tolist() == others.tolist()
+        assert tree == other
+    for name in expected._forest.names():
+        one, another = getattr(found._forest, name), getattr(expected._forest, name)
+        assert one.tobytes() == another.tobytes(), name

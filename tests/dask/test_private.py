@@ -12,7 +12,7 @@ from mrforest.dask._parts import PartitionError
 from mrforest.privacy import Accountant
 from mrforest.privacy.public import PrivacyLeakWarning
 from tests.dask.here import Here
-from tests.dask.parted import as_array, uneven
+from tests.dask.parted import as_array, assert_same_trees, uneven
 
 # With a seed nothing is private.
 pytestmark = [
@@ -71,12 +71,7 @@ def assert_same(far, local):
     assert far.n_rows_ == local.n_rows_
     assert far.epsilon_ == local.epsilon_
     assert str(far.ledger_) == str(local.ledger_)
-    for (columns, tree), (others, other) in zip(far._trees, local._trees, strict=True):
-        assert columns.tolist() == others.tolist()
-        assert tree == other
-    for name in local._forest.names():
-        one, other = getattr(far._forest, name), getattr(local._forest, name)
-        assert one.tobytes() == other.tobytes(), name
+    assert_same_trees(far, local)
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

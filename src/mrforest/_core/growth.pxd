@@ -5,6 +5,7 @@ A node is a slice of the structure points and a slice of the estimation points. 
 one and the same list (a bootstrap, or all points), so are the slices.
 """
 
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from mrforest._core.table cimport TrainingTable
@@ -50,6 +51,7 @@ cdef struct Root:
     double min_weight               # of the estimation points of a child
 
 
+@cython.final
 cdef class Limits:
     cdef readonly Py_ssize_t min_leaf
     cdef readonly bint has_floor
@@ -58,6 +60,17 @@ cdef class Limits:
     cdef readonly double label_budget
     cdef const uint8_t[::1] interrupt
     cdef object arguments
+
+    cdef inline bint end_at(
+        self, Py_ssize_t depth, Py_ssize_t n_structure, Py_ssize_t n_points
+    ) noexcept nogil:
+        """Whether a node of so many structure and estimation points is a leaf, whatever they are.
+        """
+        if depth == self.max_depth or n_structure < 2:
+            return True
+        if self.has_floor:
+            return n_points < 2 * self.min_leaf
+        return n_points <= self.min_leaf
 
 
 cdef class Growth:

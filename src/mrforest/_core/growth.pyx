@@ -229,12 +229,8 @@ cdef class Growth:
 
     cdef bint must_stop(self, const Pending* node) noexcept nogil:
         """Whether a node is known to be a leaf without a look at its structure points."""
-        cdef Py_ssize_t n_points = self.nodes[node.number].n_points
-        if node.is_pure or node.depth == self.limits.max_depth or node.n_structure < 2:
-            return True
-        if self.limits.has_floor:
-            return n_points < 2 * self.limits.min_leaf
-        return n_points <= self.limits.min_leaf
+        return node.is_pure or self.limits.end_at(
+            node.depth, node.n_structure, self.nodes[node.number].n_points)
 
     cdef bint stops_when_pure(self) noexcept nogil:
         """Whether a node whose structure points are all alike is a leaf.

@@ -111,14 +111,6 @@ cdef class Chooser:
         """Whether estimation points must be counted, too."""
         return self.limits.has_floor and self.is_honest
 
-    cdef bint must_stop(self, Py_ssize_t depth, int64_t n_structure, int64_t n_points) noexcept:
-        """As `Growth` has it."""
-        if depth == self.limits.max_depth or n_structure < 2:
-            return True
-        if self.limits.has_floor:
-            return n_points < 2 * self.limits.min_leaf
-        return n_points <= self.limits.min_leaf
-
     cdef NodeView view_of(
         self, key, uint64_t path, Py_ssize_t depth, Py_ssize_t n_structure, Py_ssize_t n_points
     ) except *:
@@ -215,7 +207,7 @@ cdef class Chooser:
         cdef int found
         cdef bint is_mixed
         self.lacks = False
-        if self.must_stop(depth, n_structure, n_points):
+        if self.limits.end_at(depth, n_structure, n_points):
             return None
         memcpy(self.pool.items[self.histogram].columns, &counts[0],
                counts.shape[0] * sizeof(int32_t))
