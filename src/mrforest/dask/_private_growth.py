@@ -117,8 +117,9 @@ class PrivateGrowth:
                 for region, block in blocks
                 for below in self._below(region, block)
             ]
-            n, n_points = len(large), sum(n_points for _, n_points in large)
-            self._watch(Level(number, n, n, n_points, time.perf_counter() - begun))
+            if large:
+                n, n_points = len(large), sum(n_points for _, n_points in large)
+                self._watch(Level(number, n, n, n_points, time.perf_counter() - begun))
         subtrees = self._cluster.gather([future for _, future in finishing])
         for (regions, _), below in zip(finishing, subtrees, strict=True):
             keys = [region.key for region in regions]
