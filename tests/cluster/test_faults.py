@@ -18,6 +18,7 @@ from mrforest import MultinomialForestClassifier, PrivateForestClassifier
 from mrforest.dask import (
     DaskMultinomialForestClassifier,
     DaskPrivateForestClassifier,
+    _cluster,
 )
 from mrforest.dask import forest as dask_forests
 from mrforest.dask import private as dask_private
@@ -174,3 +175,19 @@ def test_no_rows(client):
 def test_table_in_memory(client):
     with pytest.raises(TypeError, match="X must be a Dask DataFrame or Array"):
         fit(client, np.zeros((4, 2)), np.zeros(4))
+
+
+# ---- no workers ----------------------------------------------------------------------
+
+
+def test_a_cluster_without_workers(monkeypatch):
+    monkeypatch.setattr(_cluster, "PATIENCE", 0.2)
+    with (
+        LocalCluster(n_workers=0, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        with pytest.raises(ValueError, match=r"no worker for 0\.2 seconds"):
+            fit(client, *arrays())
+        monkeypatch.setattr(_cluster, "PATIENCE", 60)
+        cluster.scale(1)  # comes while the fit waits
+        fit(client, *arrays())

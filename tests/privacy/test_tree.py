@@ -80,7 +80,11 @@ def test_trees_are_drawn_as_they_say(blocks, n_rows):
     chances = {tree: math.exp(drawn.log_probability(tree)) for tree in every}
     assert sum(chances.values()) == pytest.approx(1, abs=1e-9)
     n = 8000
-    seen = Counter(drawn.draw(partial(RandomBits.seeded, 1, i)) for i in range(n))
+
+    def streams(region, number):
+        return RandomBits((8 * number + region).to_bytes(32, "little"))
+
+    seen = Counter(drawn.draw(partial(streams, number=i)) for i in range(n))
     assert set(seen) <= set(chances)
     expected = n * np.array(list(chances.values()))
     observed = np.array([seen[tree] for tree in chances])

@@ -10,6 +10,9 @@ from typing import Any
 from dask.delayed import Delayed
 from distributed import Client
 
+# Seconds to wait for a first worker: a cluster may start them when they are needed
+PATIENCE = 60
+
 
 class DaskCluster:
     """Submits tasks; those whose results nobody holds any more are dropped.
@@ -24,14 +27,8 @@ class DaskCluster:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        workers = client.scheduler_info(n_workers=-1)["workers"]
+        workers = workers_of(client)
         self._addresses = sorted(workers)
-        if not self._addresses:
-            raise ValueError(
-                "the Dask cluster has no worker; start one, or wait for it: "
-                "client.wait_for_workers(1)"
-            )
-
         # 0 or None: no limit
         limits = [worker["memory_limit"] or math.inf for worker in workers.values()]
         self.worker_bytes: float = min(limits)
@@ -69,3 +66,19 @@ class DaskCluster:
         """Return results; an error in one of them is raised."""
         results: list[Any] = self._client.gather(list(futures))
         return results
+
+
+def workers_of(client: Client) -> dict[str, Any]:
+    """Return what is known of each worker, by address; wait until there is one."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError as error:
+        raise ValueError(
+            f"the Dask cluster has had no worker for {PATIENCE} seconds; start one"
+        ) from error
+    # Not `scheduler_info`: while it waits, a call of the client's own may put a summary
+    # without workers in the place of what it returns.
+    scheduler: Any = client.scheduler
+    info = client.sync(scheduler.identity, n_workers=-1)
+    workers: dict[str, Any] = info["workers"]
+    return workers
