@@ -58,7 +58,7 @@ _HOMES = {
     "private": ("PrivateForestClassifier", "PrivateForestRegressor"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_PACKAGES = ("forests", "inspection", "privacy", "rules")
+_PACKAGES = ("forests", "inspection", "interop", "privacy", "rules")
 
 
 def __getattr__(name: str) -> Any:

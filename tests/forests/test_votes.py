@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 from mrforest import BreimanForestClassifier, MultinomialForestClassifier, _core
-from mrforest.forests._flat import ClassForest
+from mrforest.forests._flat_classes import ClassForest
 from mrforest.forests._nodes import EQUALITY, MISSING_LEFT
 from mrforest.forests._votes import SET_ROWS, VoteTrees
 from tests.forests.plain_walk import walk

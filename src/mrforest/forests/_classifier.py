@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from mrforest.data.training import Classes, Numbers, TrainingSet
 from mrforest.forests._base import BaseForest, shares_of
 from mrforest.forests._fitted import FittedClassifier
-from mrforest.forests._flat import ClassForest
+from mrforest.forests._flat_classes import ClassForest
 from mrforest.forests._target import class_masses, read_class_weight, read_classes
 
 

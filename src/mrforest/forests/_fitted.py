@@ -18,7 +18,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mrforest.data.table import Schema, read_predict
-from mrforest.forests._flat import ClassForest, ValueForest
+from mrforest.forests._flat_classes import ClassForest
+from mrforest.forests._flat_values import ValueForest
 from mrforest.forests._tree import ClassCutTree, ClassTree, Tree, ValueTree
 
 

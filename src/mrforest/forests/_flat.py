@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A fitted forest as a few flat arrays, and how rows go through them.
 
-- `FlatForest`: nodes and leaves, whatever is in the leaves
-    - `ClassForest`: class masses and a label in each leaf
-    - `ValueForest`: a number in each leaf
+`ClassForest` and `ValueForest` have classes, or numbers, in the leaves.
 """
 
 from __future__ import annotations
@@ -26,7 +24,6 @@ from mrforest.forests._coded import coded_nodes
 from mrforest.forests._gather import Gathered, sizes_of
 from mrforest.forests._nodes import EQUALITY
 from mrforest.forests._packed import Lists, pack, unpack, with_lists
-from mrforest.forests._votes import VoteTrees
 
 Made = TypeVar("Made")
 
@@ -151,6 +148,38 @@ class FlatForest:
             level = np.concatenate([left, left + 1])
         return depth
 
+    def leaf_nodes(self) -> NDArray[np.intp]:
+        """Node of each leaf, counted in the whole forest."""
+        child = self.nodes["child"].astype(np.int64)
+        nodes = np.flatnonzero(child < 0)
+        first = np.repeat(self.leaf_offset[:-1], np.diff(self.tree_start))
+        found = np.empty(len(nodes), dtype=np.intp)
+        found[first[nodes] - 1 - child[nodes]] = nodes
+        return found
+
+    def add_up(self, of_leaves: NDArray[Any]) -> NDArray[Any]:
+        """Return for each node the sum of what the leaves below it have.
+
+        Parameters
+        ----------
+        of_leaves : ndarray of shape (n_leaves, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_nodes, n_columns)
+        """
+        sums = np.zeros((len(self.nodes), of_leaves.shape[1]), dtype=of_leaves.dtype)
+        sums[self.leaf_nodes()] = of_leaves
+        start = np.repeat(self.tree_start[:-1], np.diff(self.tree_start))
+        left = start + self.nodes["child"]
+        depth = self.depths()
+        inner = np.flatnonzero(self.nodes["child"] >= 0)
+        inner = inner[np.argsort(-depth[inner], kind="stable")]
+        n_of_depth = np.bincount(depth[inner])[::-1]
+        for level in np.split(inner, np.cumsum(n_of_depth)[:-1]):
+            sums[level] = sums[left[level]] + sums[left[level] + 1]
+        return sums
+
     # ---- rows through the trees -----------------------------------------------------
 
     @cached_property
@@ -252,171 +281,6 @@ class FlatForest:
         at = (np.concatenate(rows), np.concatenate(columns))
         ones = np.ones(len(at[0]), dtype=np.int64)
         return sparse.csr_matrix((ones, at), shape=(len(leaves), len(self.nodes)))
-
-
-@dataclass(frozen=True)
-class ClassForest(FlatForest):
-    """A forest whose leaves hold classes.
-
-    Attributes
-    ----------
-    leaf_label : ndarray of shape (n_leaves,), dtype=uint16
-        Class code drawn once, at fit.
-    mass_start : ndarray of shape (n_leaves + 1,), dtype=int64
-        First mass of each leaf, and the end.
-    mass_class : ndarray of uint16
-        Class of each mass, ascending in a leaf; only classes that occur.
-    mass : ndarray of float32
-        Weight of the estimation points of that class.
-    """
-
-    leaf_label: NDArray[np.uint16]
-    mass_start: NDArray[np.int64]
-    mass_class: NDArray[np.uint16]
-    mass: NDArray[np.float32]
-
-    def _arrays_of(self, tree: int) -> dict[str, NDArray[Any]]:
-        leaves = slice(*self.leaf_offset[tree : tree + 2])
-        mass_start = self.mass_start[leaves.start : leaves.stop + 1]
-        masses = slice(mass_start[0], mass_start[-1])
-        return {
-            **super()._arrays_of(tree),
-            "leaf_label": self.leaf_label[leaves],
-            "mass_start": mass_start - mass_start[0],
-            "mass_class": self.mass_class[masses],
-            "mass": self.mass[masses],
-        }
-
-    def votes(
-        self, X: NDArray[np.float64], n_classes: int, n_jobs: int | None
-    ) -> NDArray[np.int32]:
-        """Votes for each class, one a tree."""
-        out = np.zeros((len(X), n_classes), dtype=np.int32)
-
-        def add(ready: _core.Rows, rows: slice) -> None:
-            _core.add_votes(
-                ready,
-                self.leaf_offset,
-                self.leaf_label,
-                out[rows],
-            )
-
-        if not self._is_worth_it(len(X)):
-            self.in_blocks(add, X, n_jobs, None)
-            return out
-        trees = self._once("_vote_trees", VoteTrees, self, n_classes, X.shape[1])
-
-        def block(rows: slice) -> None:
-            trees.count_votes(X[rows], out[rows])
-
-        n_rows = rows_of_block(trees.coded) if trees.sieve is None else MOST_BLOCK_ROWS
-        in_blocks(block, len(X), len(self), n_jobs, n_rows)
-        return out
-
-    def shares(
-        self, X: NDArray[np.float64], n_classes: int, n_jobs: int | None
-    ) -> NDArray[np.float64]:
-        """Class shares of the leaves, summed over trees in their order."""
-        out = np.zeros((len(X), n_classes))
-
-        def add(ready: _core.Rows, rows: slice) -> None:
-            _core.add_shares(ready, self.leaf_offset, *self._masses(), out[rows])
-
-        def add_made(ready: _core.Rows, rows: slice) -> None:
-            _core.add_leaf_shares(ready, leaf_shares, out[rows])
-
-        if not self._is_worth_it(len(X)):
-            self.in_blocks(add, X, n_jobs, None)
-            return out
-        starts = self.tree_start, self.leaf_offset
-        leaf_shares = self._once(
-            "_leaf_shares",
-            _core.LeafShares,
-            self.nodes,
-            *starts,
-            *self._masses(),
-            n_classes,
-        )
-        self.in_blocks(add_made, X, n_jobs, self._coded)
-        return out
-
-    def _masses(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        return self.mass_start, self.mass_class, self.mass
-
-    def estimation_decrease(self, n_classes: int, n_features: int) -> NDArray[Any]:
-        """Decrease of the Gini impurity of the estimation points, by feature."""
-        return _core.estimation_decrease(
-            self.nodes,
-            self.tree_start,
-            self.leaf_offset,
-            self.leaf_points,
-            self.mass_start,
-            self.mass_class,
-            self.mass,
-            n_classes,
-            n_features,
-        )
-
-
-@dataclass(frozen=True)
-class ValueForest(FlatForest):
-    """A forest whose leaves hold numbers.
-
-    Attributes
-    ----------
-    leaf_value : ndarray of shape (n_leaves,), dtype=float64
-        Mean target of the estimation points.
-    leaf_deviation : ndarray of shape (n_leaves,), dtype=float64
-        Standard deviation of their targets.
-    leaf_mass : ndarray of shape (n_leaves,), dtype=float64
-        Their weight.
-    """
-
-    leaf_value: NDArray[np.float64]
-    leaf_deviation: NDArray[np.float64]
-    leaf_mass: NDArray[np.float64]
-
-    def _arrays_of(self, tree: int) -> dict[str, NDArray[Any]]:
-        leaves = slice(*self.leaf_offset[tree : tree + 2])
-        return {
-            **super()._arrays_of(tree),
-            "leaf_value": self.leaf_value[leaves],
-            "leaf_deviation": self.leaf_deviation[leaves],
-            "leaf_mass": self.leaf_mass[leaves],
-        }
-
-    def values(self, X: NDArray[np.float64], n_jobs: int | None) -> NDArray[np.float64]:
-        """Values of the leaves, summed over trees in their order."""
-        out = np.zeros(len(X))
-
-        def add(ready: _core.Rows, rows: slice) -> None:
-            _core.add_values(
-                ready,
-                self.leaf_offset,
-                self.leaf_value,
-                out[rows],
-            )
-
-        coded = self._coded if self._is_worth_it(len(X)) else None
-        self.in_blocks(add, X, n_jobs, coded)
-        return out
-
-    def estimation_decrease(self, n_features: int) -> NDArray[Any]:
-        """Decrease of the variance of the estimation points, by feature, scaled."""
-        centre = np.median(self.leaf_value)
-        # Squares of targets may be out of range; of their ratio to the largest not.
-        size = max(np.abs(self.leaf_value - centre).max(), self.leaf_deviation.max())
-        size = size if size > 0 else 1.0
-        return _core.value_decrease(
-            self.nodes,
-            self.tree_start,
-            self.leaf_offset,
-            self.leaf_points,
-            self.leaf_mass,
-            (self.leaf_value - centre) / size,
-            (self.leaf_deviation / size) ** 2,
-            n_features,
-        )
 
 
 def rows_of_block(coded: _core.CodedNodes | None) -> int:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mrforest.data.training import Classes, Numbers, TrainingSet
 from mrforest.forests._base import BaseForest, shares_of
 from mrforest.forests._fitted import FittedRegressor
-from mrforest.forests._flat import ValueForest
+from mrforest.forests._flat_values import ValueForest
 from mrforest.forests._target import read_numbers
 
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from mrforest.data.table import Schema, read_predict
-from mrforest.forests._flat import ClassForest, FlatForest
+from mrforest.forests._flat import FlatForest
+from mrforest.forests._flat_classes import ClassForest
 from mrforest.forests._nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
 
 

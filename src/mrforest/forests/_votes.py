@@ -18,7 +18,7 @@ from mrforest.forests._coded import coded_nodes
 from mrforest.forests._nodes import EQUALITY
 
 if TYPE_CHECKING:
-    from mrforest.forests._flat import ClassForest
+    from mrforest.forests._flat_classes import ClassForest
 
 # Rows that go through a sieve together: as many bits as a set has. Fewer walk unless
 # they are more than half of them.

@@ -13,7 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from mrforest.forests._docs import describe
 from mrforest.forests._fitted import FittedClassifier, FittedRegressor
-from mrforest.forests._flat import ClassForest, ValueForest
+from mrforest.forests._flat_classes import ClassForest
+from mrforest.forests._flat_values import ValueForest
 from mrforest.forests._private import PRIVATE, BasePrivateForest
 from mrforest.forests._private_trees import flat_tree
 from mrforest.forests._target import (

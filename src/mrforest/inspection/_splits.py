@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from mrforest import _core
+from mrforest._optional import needed
 from mrforest._progress import progress_bar
 from mrforest.forests._base import BaseForest
 from mrforest.forests._nodes import FEATURE_MASK, MISSING_LEFT
@@ -202,12 +203,7 @@ def plot_split_probabilities(
     >>> len(figure.axes)
     2
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "plot_split_probabilities needs matplotlib: pip install matplotlib"
-        ) from error
+    figures = needed("matplotlib.figure", by="plot_split_probabilities")
     if not isinstance(forests, Mapping):
         raise TypeError(
             "forests must be a mapping of names to forests, such as "
@@ -220,7 +216,9 @@ def plot_split_probabilities(
         )
     if feature_names is None:
         feature_names = [str(name) for name in getattr(X, "columns", [])]
-    figure = Figure(figsize=(9, 0.9 + 1.25 * len(forests)), layout="constrained")
+    figure = figures.Figure(
+        figsize=(9, 0.9 + 1.25 * len(forests)), layout="constrained"
+    )
     panels = figure.subplots(len(forests), 1, sharex=True, squeeze=False)[:, 0]
     for panel, (name, forest) in zip(panels, forests.items(), strict=True):
         found = split_probabilities(
