@@ -173,7 +173,7 @@ def watched(client: Client) -> Iterator[list[tuple[Level, int]]]:
         seen.append((level, sent_by(client)))
 
     @contextmanager
-    def watching(n_trees: int, *, visible: bool) -> Iterator[Any]:
+    def watching(n_trees: int, *, visible: bool, words: Any = None) -> Iterator[Any]:
         yield (lambda n_steps=1, note=None: None), watch
 
     shown = dask_forests.watching

@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mrforest.files import load, save
     from mrforest.forests.bernoulli import (
         BernoulliForestClassifier,
         BernoulliForestRegressor,
@@ -41,6 +42,8 @@ __all__ = [
     "PrivateForestRegressor",
     "PurelyRandomForestClassifier",
     "__version__",
+    "load",
+    "save",
 ]
 
 __version__ = "0.1.0"
@@ -57,8 +60,10 @@ _HOMES = {
     "multinomial": ("MultinomialForestClassifier", "MultinomialForestRegressor"),
     "private": ("PrivateForestClassifier", "PrivateForestRegressor"),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_PACKAGES = ("forests", "inspection", "interop", "privacy", "rules")
+_HOME_OF = {
+    name: f"forests.{home}" for home, names in _HOMES.items() for name in names
+} | {"load": "files", "save": "files"}
+_PACKAGES = ("files", "forests", "inspection", "interop", "privacy", "rules")
 
 
 def __getattr__(name: str) -> Any:
@@ -66,7 +71,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"mrforest.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'mrforest' has no attribute {name!r}")
-    home = import_module(f"mrforest.forests.{_HOME_OF[name]}")
+    home = import_module(f"mrforest.{_HOME_OF[name]}")
     globals()[name] = getattr(home, name)
     return globals()[name]
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Real workers, in processes of their own."""
 
+import gc
 import pickle
+import time
 from contextlib import contextmanager
 
 import dask.array as da
@@ -139,7 +141,17 @@ def test_private_forest(client, gather_rows, tmp_path):
         "random_state": 0,
     }
     far = DaskPrivateForestClassifier(client, gather_rows=gather_rows, **options)
-    far.fit(rows, table["label"])
+    gc.disable()
+    try:
+        far.fit(rows, table["label"])
+        # Nothing is left on the workers, soon.
+        for _ in range(100):
+            if not client.futures:
+                break
+            time.sleep(0.05)
+        assert not client.futures
+    finally:
+        gc.enable()
     local = PrivateForestClassifier(**options).fit(X, y)
     assert_same_trees(far, local)
     assert far.epsilon_ == local.epsilon_

@@ -51,7 +51,7 @@ def killing(client, depth, killed):
             os.kill(killed[0], signal.SIGKILL)
 
     @contextmanager
-    def watching(n_trees, *, visible):
+    def watching(n_trees, *, visible, words=None):
         yield (lambda n_steps=1, note=None: None), watch
 
     return watching

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrforest import PrivateForestClassifier
+from mrforest.dask import _private_draws
 from mrforest.dask import private as dask_private
 from mrforest.dask._parts import PartitionError
 from mrforest.privacy import Accountant
@@ -184,12 +185,56 @@ def test_counts_that_no_worker_has_room_for():
     class Narrow(Here):
         worker_bytes = property(lambda self: 10**5, lambda self, value: None)
 
+    far.set_params(gather_rows=10)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dask_private, "DaskCluster", Narrow)
-        with pytest.raises(ValueError, match=r"GB of counts.*gather_rows=100"):
+        with pytest.raises(
+            ValueError, match=r"GB of counts.*a gather_rows of all rows"
+        ):
             far.fit(as_array(X, [100]), as_array(y, [100]))
         far.set_params(gather_rows=100)
         far.fit(as_array(X, [100]), as_array(y, [100]))
+
+
+def test_many_columns_of_few_rows_need_no_counts():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 9, (100, 60)), rng.integers(0, 2, 100)
+    options = {
+        "categories": {j: list(range(9)) for j in range(60)},
+        "classes": [0, 1],
+        "random_state": 0,
+    }
+    local = PrivateForestClassifier(**options).fit(X, y)
+
+    class Narrow(RoomyHere):
+        def __init__(self, n_workers):
+            super().__init__(n_workers)
+            self.worker_bytes = 10**6
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dask_private, "DaskCluster", Narrow)
+        far = dask_private.DaskPrivateForestClassifier(2, **options)
+        rows, labels = as_array(X, [60, 40]), as_array(y, [60, 40])
+        assert_same(far.fit(rows, labels), local)
+        far.set_params(gather_rows=10)
+        with pytest.raises(ValueError, match="GB of counts"):
+            far.fit(rows, labels)
+        far.set_params(max_depth=1).fit(rows, labels)
+
+
+def test_rows_that_change_are_an_error(monkeypatch):
+    """When a worker is lost its parts are read again."""
+    X, y = table(np.random.default_rng(0), 100)
+    read, n_read = _private_draws.join, []
+
+    def join_others(parts, *told):
+        n_read.append(None)
+        others = [None if part is None else (part[0][::-1], part[1]) for part in parts]
+        return read(others if len(n_read) == 2 else parts, *told)
+
+    monkeypatch.setattr(_private_draws, "join", join_others)
+    with pytest.raises(PartitionError, match="partition 2: its rows are not those"):
+        fit(X, y)
 
 
 def test_no_rows():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.model_selection import cross_val_score
 
 from mrforest import PrivateForestClassifier
@@ -115,6 +115,14 @@ def test_accuracy_grows_with_epsilon_to_that_without_noise():
     assert score(8.0) > 0.9
     assert score(math.inf) > 0.9
     assert score(math.inf, leaf="counts") > 0.9
+
+
+def test_a_budget_beyond_what_floats_square():
+    X, y = load_iris(return_X_y=True)
+    forest = PrivateForestClassifier(
+        8000.0, bounds=(0.0, 8.0), classes=[0, 1, 2], leaf="counts"
+    )
+    assert forest.fit(X, y).score(X, y) > 0.9
 
 
 def test_an_infinite_budget_is_not_private():

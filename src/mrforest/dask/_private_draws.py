@@ -7,16 +7,17 @@ lost. A draw that is lost before anybody has seen it is drawn anew.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mrforest.dask._excerpts import Excerpt, Joined
 from mrforest.dask._order import Shard
-from mrforest.dask._parts import Part, check_lengths, naming_part
+from mrforest.dask._parts import Part, PartitionError, check_lengths, naming_part
 from mrforest.dask._private_problem import PrivateProblem, PrivateRows, Region
 from mrforest.dask._shards import Points
 from mrforest.data.table import read_target
@@ -42,13 +43,51 @@ def read(number: int, part: Part, forest: Any) -> Rows | None:
     return rows.codes, rows.y
 
 
-def n_rows(rows: Rows | None) -> int:
-    """Return how many there are."""
-    return 0 if rows is None else len(rows[1])
+class Seal(NamedTuple):
+    """What the rows of a part are known by: how many they are, and a hash."""
+
+    n_rows: int
+    digest: bytes
 
 
-def join(parts: Sequence[Rows | None], first: int, known: PrivateRows) -> Shard:
-    """Put neighbouring parts together; the first row has this number among all."""
+def seal(rows: Rows | None) -> Seal:
+    """Return what rows are known by."""
+    digest = hashlib.blake2b()
+    for array in rows or ():
+        content: Any = np.ascontiguousarray(array)
+        digest.update(content)
+    return Seal(0 if rows is None else len(rows[1]), digest.digest())
+
+
+def join(
+    parts: Sequence[Rows | None],
+    numbers: Sequence[int],
+    seals: Sequence[Seal],
+    first: int,
+    known: PrivateRows,
+) -> Shard:
+    """Put neighbouring parts together.
+
+    Parts are read again when a worker is lost. If they were other rows then, a row
+    could be looked at twice, which nobody has paid for.
+
+    Parameters
+    ----------
+    parts : sequence of (Rows or None)
+    numbers : sequence of int
+        Of the parts.
+    seals : sequence of Seal
+        Of the rows that the fit has seen first.
+    first : int
+        Number of the first row among all.
+    known : PrivateRows
+    """
+    for number, part, expected in zip(numbers, parts, seals, strict=True):
+        if seal(part) != expected:
+            raise PartitionError(
+                f"partition {number}: its rows are not those of the first look; a "
+                "collection must give the same rows each time (persist it)"
+            )
     present = [part for part in parts if part is not None]
     if not present:
         nothing = np.empty(0, dtype=np.int32)
@@ -56,8 +95,8 @@ def join(parts: Sequence[Rows | None], first: int, known: PrivateRows) -> Shard:
         return Shard(codes, nothing, nothing, None)
     codes = np.concatenate([codes for codes, _ in present])
     y = np.concatenate([y for _, y in present])
-    numbers = np.arange(first, first + len(y), dtype=np.int32)
-    return Shard(codes, y, numbers, known.table(codes, y))
+    places = np.arange(first, first + len(y), dtype=np.int32)
+    return Shard(codes, y, places, known.table(codes, y))
 
 
 # ---- large regions -------------------------------------------------------------------

@@ -33,6 +33,7 @@ from mrforest.dask._shards import Cuts, Sizes
 from mrforest.dask._tasks import Cluster, Future, same
 from mrforest.dask._trees import Level
 from mrforest.forests._private_trees import draw_columns
+from mrforest.privacy.boxes import Boxes
 from mrforest.privacy.grid import MOST_CODES
 from mrforest.privacy.randomness import RandomBits
 from mrforest.privacy.subtree import Split, Tree
@@ -111,12 +112,13 @@ class PrivateGrowth:
             finishing += self._finish(points, small)
             blocks = self._draw_blocks(points, [region for region, _ in large])
             drawn.blocks.update((region.key, block) for region, block in blocks)
-            points = self._part(points, blocks)
             waiting = [
                 below
                 for region, block in blocks
                 for below in self._below(region, block)
             ]
+            if waiting:
+                points = self._part(points, blocks)
             if large:
                 n, n_points = len(large), sum(n_points for _, n_points in large)
                 self._watch(Level(number, n, n, n_points, time.perf_counter() - begun))
@@ -280,7 +282,7 @@ class PrivateGrowth:
 
         A row is sent once, however many trees want it.
         """
-        share = -(-sum(n for _, n in small) // self._cluster.n_workers)
+        share = max(sum(n for _, n in small) / self._cluster.n_workers, 1)
         bundle: list[Region] = []
         n_points = 0
         for region, n in small:
@@ -299,30 +301,32 @@ class PrivateGrowth:
     def _below(self, region: Region, block: Tree) -> Iterator[Region]:
         """Yield the regions below a block that wait for theirs."""
         boxes = self._grids.boxes(region.tree, region.place.block)
-
-        def below(tree: Tree, place: Place) -> Iterator[Region]:
-            if isinstance(tree, Split):
-                left, right = place.parts(boxes, tree)
-                yield from below(tree.left, left)
-                yield from below(tree.right, right)
-            elif tree.label is None:
-                yield Region(region.tree, place)
-
-        yield from below(block, region.place.next_block)
+        for place in places_below(block, region.place.next_block, boxes):
+            yield Region(region.tree, place)
 
     def _put_together(self, region: Region, drawn: Drawn) -> Tree:
         """Put below a block what was drawn below it."""
         if region.key in drawn.whole:
             return drawn.whole[region.key]
         block = drawn.blocks[region.key]
-        waited = self._below(region, block)
+        return self._extended(block, self._below(region, block), drawn)
 
-        def extended(tree: Tree) -> Tree:
-            if isinstance(tree, Split):
-                left, right = extended(tree.left), extended(tree.right)
-                return Split(tree.feature, tree.code, left, right)
-            if tree.label is not None:
-                return tree
-            return self._put_together(next(waited), drawn)
+    def _extended(self, tree: Tree, waited: Iterator[Region], drawn: Drawn) -> Tree:
+        """Put subtrees below the leaves that waited for one, which come in order."""
+        if isinstance(tree, Split):
+            left = self._extended(tree.left, waited, drawn)
+            right = self._extended(tree.right, waited, drawn)
+            return Split(tree.feature, tree.code, left, right)
+        if tree.label is not None:
+            return tree
+        return self._put_together(next(waited), drawn)
 
-        return extended(block)
+
+def places_below(tree: Tree, place: Place, boxes: Boxes) -> Iterator[Place]:
+    """Yield the places of leaves that have no label yet, from left to right."""
+    if isinstance(tree, Split):
+        left, right = place.parts(boxes, tree)
+        yield from places_below(tree.left, left, boxes)
+        yield from places_below(tree.right, right, boxes)
+    elif tree.label is None:
+        yield place

@@ -12,16 +12,20 @@ SENT_BYTES = 1 << 26
 GROWING_BYTES = 1 << 31
 
 
-class Sized(Protocol):
+class HasRows(Protocol):
+    """Rows of some size."""
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row."""
+
+
+class Sized(HasRows, Protocol):
     """What is known of a forest that grows."""
 
     @property
     def n_points(self) -> int:
         """Rows of the whole table."""
-
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of a row."""
 
     @property
     def n_cells(self) -> int:
@@ -49,12 +53,19 @@ class Room:
     @classmethod
     def on(cls, cluster: Any, problem: Sized, gather_rows: int | None) -> Room:
         """Return what there is room for on a cluster."""
-        sent_rows = int(min(SENT_BYTES, cluster.worker_bytes / 10)) // problem.row_bytes
-        if gather_rows is None:
-            gather_rows = max(sent_rows, 1)
+        sent_rows = gather_rows_on(cluster, problem, None)
+        gather_rows = gather_rows_on(cluster, problem, gather_rows)
         growing = min(GROWING_BYTES, cluster.worker_bytes / 8) * cluster.n_workers
         n_trees = trees_at_once(problem, gather_rows, growing)
         return cls(gather_rows, max(sent_rows, gather_rows), n_trees)
+
+
+def gather_rows_on(cluster: Any, rows: HasRows, given: int | None) -> int:
+    """Return up to how many points a node is finished by one worker."""
+    if given is not None:
+        return given
+    n_bytes = int(min(SENT_BYTES, cluster.worker_bytes / 10))
+    return max(n_bytes // rows.row_bytes, 1)
 
 
 def trees_at_once(problem: Sized, gather_rows: int, room: float) -> int:

@@ -77,6 +77,7 @@ def is_known(*arrays: Any) -> bool:
 
 def blocks_of(collection: Any) -> list[Delayed]:
     """Return a task for each part."""
+    # As it is: optimised by themselves, X and y would each read what both are made of.
     if isinstance(collection, da.Array):
-        return list(collection.to_delayed().ravel())
+        return list(collection.to_delayed(optimize_graph=False).ravel())
     return list(collection.to_delayed(optimize_graph=False))

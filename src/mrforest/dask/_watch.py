@@ -10,19 +10,6 @@ from mrforest._progress import Step, progress_bar
 from mrforest.dask._trees import Level
 
 
-@contextmanager
-def watching(
-    n_trees: int, *, visible: bool
-) -> Iterator[tuple[Step, Callable[[Level], None]]]:
-    """Show a bar of trees, and how far those are that grow level by level."""
-    with progress_bar("growing trees", n_trees, visible=visible) as step:
-
-        def watch(level: Level) -> None:
-            step(0, note=described(level))
-
-        yield step, watch
-
-
 def described(level: Level) -> str:
     """Return a level in words.
 
@@ -35,3 +22,16 @@ def described(level: Level) -> str:
     """
     rate = level.n_points / max(level.seconds, 1e-9)
     return f"level {level.depth}, {level.n_nodes:,} nodes, {rate:,.0f} rows/s"
+
+
+@contextmanager
+def watching(
+    n_trees: int, *, visible: bool, words: Callable[[Level], str] = described
+) -> Iterator[tuple[Step, Callable[[Level], None]]]:
+    """Show a bar of trees, and how far those are that grow level by level."""
+    with progress_bar("growing trees", n_trees, visible=visible) as step:
+
+        def watch(level: Level) -> None:
+            step(0, note=words(level))
+
+        yield step, watch

@@ -14,9 +14,10 @@ from mrforest.dask._look import Parts
 from mrforest.dask._on_cluster import OnCluster, on_cluster
 from mrforest.dask._private_growth import PrivateGrowth
 from mrforest.dask._private_problem import PrivateProblem, PrivateRows
-from mrforest.dask._room import Room
+from mrforest.dask._room import Room, gather_rows_on
 from mrforest.dask._tables import is_frame, parts_of
 from mrforest.dask._tasks import Future, same
+from mrforest.dask._trees import Level
 from mrforest.dask._watch import watching
 from mrforest.forests._private import MOST_ROWS
 from mrforest.forests.private import PrivateForestClassifier
@@ -104,12 +105,12 @@ class DaskPrivateForestClassifier(OnCluster, PrivateForestClassifier):
         cluster = DaskCluster(self._client())
         parts = Parts(cluster, parts_of(X, y))
         rows = parts.look(_private_draws.read, self._reader())
-        lengths = cluster.gather(
-            [cluster.submit(_private_draws.n_rows, part) for part in rows]
+        seals = cluster.gather(
+            [cluster.submit(_private_draws.seal, part) for part in rows]
         )
+        lengths = [seal.n_rows for seal in seals]
         known = self._known(sum(lengths))
-        if known.n_points > (self.gather_rows or 0):
-            self._check_room(cluster, known)
+        self._check_room(cluster, known)
         told = cluster.submit(same, known)
         first = np.cumsum([0, *lengths]).tolist()
         shards = [
@@ -117,6 +118,8 @@ class DaskPrivateForestClassifier(OnCluster, PrivateForestClassifier):
                 cluster.submit(
                     _private_draws.join,
                     [rows[i] for i in group],
+                    group,
+                    [seals[i] for i in group],
                     first[group[0]],
                     told,
                     worker=worker,
@@ -145,16 +148,19 @@ class DaskPrivateForestClassifier(OnCluster, PrivateForestClassifier):
 
     def _check_room(self, cluster: DaskCluster, known: PrivateRows) -> None:
         """Raise an error, before anything is charged, if counts are too large."""
+        gather_rows = gather_rows_on(cluster, known, self.gather_rows)
+        counts_pairs = self._size().is_joint and self.max_depth != 1
+        if known.n_points <= gather_rows or not counts_pairs:
+            return
         room, n_bytes = cluster.worker_bytes / 8, 4 * known.most_cells
-        if not self._size().is_joint or n_bytes <= room:
+        if n_bytes <= room:
             return
         raise ValueError(
             f"{len(known.grid.n_codes)} columns with {known.grid.n_candidates} "
             f"candidate splits and {known.n_classes} classes have {n_bytes / 1e9:.1f} "
             "GB of counts, more than an eighth of the memory of a worker "
             f"({8 * room / 1e9:.1f} GB); take larger workers, fewer columns or fewer "
-            f"categories, or gather_rows={known.n_points} if all rows, "
-            f"{known.n_points * known.row_bytes / 1e9:.1f} GB as codes, fit on one"
+            "categories, or a gather_rows of all rows, if their codes fit on one"
         )
 
     # ---- what is drawn --------------------------------------------------------------
@@ -166,7 +172,10 @@ class DaskPrivateForestClassifier(OnCluster, PrivateForestClassifier):
         room = Room.on(rows.cluster, problem, self.gather_rows)
         n_trees = self._plan.n_trees
         drawn: list[tuple[NDArray[np.intp], Tree]] = []
-        with watching(n_trees, visible=self.verbose > 0) as (step, watch):
+        with watching(n_trees, visible=self.verbose > 0, words=block_in_words) as (
+            step,
+            watch,
+        ):
             growth = PrivateGrowth(rows.cluster, rows.shards, problem, room, watch)
             for i in range(0, n_trees, room.n_trees):
                 numbers = range(n_trees)[i : i + room.n_trees]
@@ -174,3 +183,8 @@ class DaskPrivateForestClassifier(OnCluster, PrivateForestClassifier):
                     drawn.append(tree)
                     step()
         return tuple(drawn)
+
+
+def block_in_words(level: Level) -> str:
+    """Say which block is drawn; how many rows and regions there are is not public."""
+    return f"block {level.depth}"

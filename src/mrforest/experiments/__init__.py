@@ -1,35 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Experiments with the forests, and the one way in which they write files."""
+"""Experiments with the forests."""
 
-from __future__ import annotations
-
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from mrforest._files import whole_file
 
 __all__ = ["whole_file"]
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Write a file whole or not at all.
-
-    Parameters
-    ----------
-    path : Path
-        The file. Its folder is made if there is none.
-
-    Yields
-    ------
-    Path
-        A file of the same name to write instead. It takes the place of `path` when
-        the block ends, and is thrown away if the block raises.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # In the same folder, because a file can only be renamed within a file system.
-    with TemporaryDirectory(dir=path.parent, prefix=".writing-") as folder:
-        unfinished = Path(folder) / path.name
-        yield unfinished
-        os.replace(unfinished, path)

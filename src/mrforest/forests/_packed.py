@@ -172,6 +172,8 @@ def with_lists(arrays: dict[str, Any], lists: Lists) -> dict[str, Any]:
         cut[part] = n_before[first + cut[part]] - n_before[first]
     n_features = int(feature.max() >> 2) + 1 if len(feature) else 0
     packed = {name: array for name, array in arrays.items() if name != "cut"}
+    # A tree without a split has no feature, and that in long numbers.
+    packed["feature"] = _core.shortest(feature)
     for name, dtype in DTYPES.items():
         # Whole numbers of one tree and others of the next make longer ones together.
         if name in packed and packed[name].itemsize > np.dtype(dtype).itemsize:

@@ -222,9 +222,10 @@ class PrivateForestClassifier(FittedClassifier, BasePrivateForest):
 
     def _noise_variance(self) -> float:
         """Variance of the noise of a count of a leaf."""
-        if math.isinf(self._plan.leaf_epsilon):
+        epsilon = self._plan.leaf_epsilon
+        if epsilon > 700:  # beyond what a float can square, or infinite
             return 0.0
-        return 1 / (2 * math.sinh(self._plan.leaf_epsilon / 2) ** 2)
+        return 1 / (2 * math.sinh(epsilon / 2) ** 2)
 
 
 @describe
