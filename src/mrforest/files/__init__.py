@@ -89,9 +89,17 @@ def load(path: str | Path) -> Any:
     """
     content = Path(path).read_bytes()
     try:
+        return loaded(content)
+    except ForestFileError as error:
+        raise ForestFileError(f"{path}: {error}") from error
+
+
+def loaded(content: bytes) -> Any:
+    """Return the forest of which a file has this content."""
+    try:
         return rebuild(*from_bytes(content))
     except UNREADABLE as error:
-        raise ForestFileError(f"{path}: {error}") from error
+        raise ForestFileError(str(error) or type(error).__name__) from error
 
 
 # What goes wrong where values of a file are not what they should be

@@ -1,10 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Look inside a forest."""
 
+from mrforest.inspection._plots import (
+    plot_importances,
+    plot_leaves,
+    plot_tree,
+    plot_tree_scores,
+    tree_scores,
+)
 from mrforest.inspection._splits import (
     SplitProbabilities,
     plot_split_probabilities,
     split_probabilities,
 )
+from mrforest.inspection._text import export_text
 
-__all__ = ["SplitProbabilities", "plot_split_probabilities", "split_probabilities"]
+__all__ = [
+    "SplitProbabilities",
+    "export_text",
+    "plot_importances",
+    "plot_leaves",
+    "plot_split_probabilities",
+    "plot_tree",
+    "plot_tree_scores",
+    "split_probabilities",
+    "tree_scores",
+]

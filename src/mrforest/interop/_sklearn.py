@@ -66,7 +66,7 @@ def to_sklearn(forest: Any) -> RandomForestClassifier | RandomForestRegressor:
     >>> bool(np.allclose(other.predict_proba(X), forest.predict_proba(X), atol=1e-12))
     True
     >>> print(export_text(other.estimators_[0], max_depth=0).splitlines()[0])
-    |--- feature_2 <= 2.60
+    |--- feature_0 <= 5.95
     """
     if not isinstance(forest, FittedForest):
         raise TypeError(
