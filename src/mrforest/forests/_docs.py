@@ -107,7 +107,7 @@ n_classes_ : int
     "n_features_in_": """
 n_features_in_ : int
     Number of features.
-feature_names_in_ : ndarray of shape (n_features_in_,)
+feature_names_in_ : ndarray of shape (`n_features_in_`,)
     Names of features, if the table has them.""",
     "estimators_": """
 estimators_ : list of Tree
@@ -115,13 +115,13 @@ estimators_ : list of Tree
 n_leaves_, depths_ : ndarray of shape (n_estimators,)
     Leaves and depth of each tree.""",
     "importances_": """
-feature_importances_ : ndarray of shape (n_features_in_,)
+feature_importances_ : ndarray of shape (`n_features_in_`,)
     Impurity decrease on the estimation points; without weights 0 on average for a
     feature that says nothing.
-structure_importances_ : ndarray of shape (n_features_in_,)
+structure_importances_ : ndarray of shape (`n_features_in_`,)
     Impurity decrease on the structure points.""",
     "bag_importances_": """
-feature_importances_, structure_importances_ : ndarray of shape (n_features_in_,)
+feature_importances_, structure_importances_ : ndarray of shape (`n_features_in_`,)
     Impurity decrease on the points of the bags. The first estimates impurities without
     the bias of small nodes; as the same points choose the splits, both favour features
     of many values.""",

@@ -67,7 +67,7 @@ class PurelyRandomForestClassifier(BaseForestClassifier):
     {classes_}
     {n_features_in_}
     {estimators_}
-    feature_importances_, structure_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_, structure_importances_ : ndarray of shape (`n_features_in_`,)
         Decrease of the Gini impurity of the rows; the first without the bias of small
         cells.
 

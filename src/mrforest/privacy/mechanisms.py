@@ -226,7 +226,7 @@ class PermuteAndFlip:
 
 @dataclass(frozen=True)
 class Geometric:
-    """Add noise that is k with probability ~ exp(-epsilon |k| / sensitivity).
+    """Add noise that is k with probability ~ ``exp(-epsilon |k| / sensitivity)``.
 
     Counts of which one record moves one, by at most `sensitivity` (or several, by so
     much together), are epsilon-differentially private after it. Ghosh, Roughgarden and

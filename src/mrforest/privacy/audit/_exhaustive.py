@@ -44,7 +44,8 @@ class ExhaustiveAudit:
     Attributes
     ----------
     largest : float
-        The largest |log P(output | D) - log P(output | D')|: no smaller epsilon holds.
+        The largest ``|log P(output | D) - log P(output | D')|``: no smaller epsilon
+        holds.
         inf if an output is possible under one of two neighbours only.
     witness : Witness or None
         Where it is reached; None if there are no neighbours to compare.
