@@ -43,6 +43,7 @@ check: $(VENV)/.built $(VENV)/.tools  ## style, types, import rules
 	$(BIN)/ruff format --check .
 	$(BIN)/cython-lint src
 	$(BIN)/mypy
+	cd tests/typing && mypy --strict --config-file=mypy.ini program.py
 	$(BIN)/lint-imports
 
 format: $(VENV)/.tools  ## let ruff mend what it can

@@ -34,7 +34,8 @@ class Lists(NamedTuple):
 class DaskForest(OnCluster, BaseForest):
     """A forest that grows on a Dask cluster."""
 
-    def fit(self, X: Any, y: Any) -> Self:
+    # On a cluster there are no sample weights.
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Grow the forest on the cluster.
 
         Parameters
@@ -50,8 +51,7 @@ class DaskForest(OnCluster, BaseForest):
             The fitted forest: bit for bit the one that the ordinary estimator grows of
             the same rows, whatever the partitions and the workers.
         """
-        fitted: Self = super().fit(X, y)
-        return fitted
+        return super().fit(X, y)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         for name in ("oob_score", "warm_start"):

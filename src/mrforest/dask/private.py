@@ -84,8 +84,7 @@ class DaskPrivateForestClassifier(OnCluster, PrivateForestClassifier):
             The fitted forest. With a ``random_state`` it is the one that the ordinary
             estimator draws of the same rows, whatever the partitions and the workers.
         """
-        fitted: Self = super().fit(X, y)
-        return fitted
+        return super().fit(X, y)
 
     def _fit(self, X: Any, y: Any) -> Self:
         if self.on_missing_public != "raise":
@@ -93,8 +92,7 @@ class DaskPrivateForestClassifier(OnCluster, PrivateForestClassifier):
                 f"on_missing_public={self.on_missing_public!r}: on a cluster it must "
                 "be 'raise', for nothing is read from the rows that is not paid for"
             )
-        fitted: Self = super()._fit(X, y)
-        return fitted
+        return super()._fit(X, y)
 
     # ---- what is read ---------------------------------------------------------------
 

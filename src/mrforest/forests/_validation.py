@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from sklearn.base import _fit_context as fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import (
     HasMethods,
     Interval,
@@ -48,6 +49,16 @@ __all__ = [
 ]
 
 Constraints = dict[str, list[Any]]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]:
+    """Return scikit-learn's decorator of `fit`, which checks parameters; with types."""
+    decorator: Callable[[Method], Method] = _fit_context(
+        prefer_skip_nested_validation=prefer_skip_nested_validation
+    )
+    return decorator
+
 
 BUDGET = [Interval(Real, 0, None, closed="both")]  # inf is a budget
 PROBABILITY = [Interval(Real, 0, 1, closed="both")]
