@@ -33,6 +33,8 @@ def test_public_names():
         "PrivateForestRegressor",
         "PurelyRandomForestClassifier",
         "__version__",
+        "load",
+        "save",
     ]
     assert all(hasattr(mrforest, name) for name in mrforest.__all__)
 
