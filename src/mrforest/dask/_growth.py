@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,44 +22,20 @@ from numpy.typing import NDArray
 from mrforest._core import PATH_OF_ROOT, paths_below
 from mrforest.dask import _choice, _excerpts, _shards, _subtrees
 from mrforest.dask._choice import Asked
+from mrforest.dask._on_shards import OnShards
 from mrforest.dask._problem import Problem, Tree
-from mrforest.dask._room import Room
 from mrforest.dask._shards import Cuts, Sizes
 from mrforest.dask._subtrees import Arrays, Small, Top
-from mrforest.dask._tasks import Cluster, Future, same
+from mrforest.dask._tasks import Future
 from mrforest.dask._trees import GrowingTree, Level, Waiting
 
 
-class ForestGrowth:
-    """Grows trees of one forest.
+class ForestGrowth(OnShards[Problem]):
+    """Grows trees of one forest; parameters are those of `OnShards`."""
 
-    Parameters
-    ----------
-    cluster : Cluster
-    shards : sequence of (future of Shard, int)
-        Which together have all rows, and the worker of each.
-    problem : Problem
-    room : Room
-    watch : callable
-        Is told of each `Level`.
-    """
-
-    def __init__(
-        self,
-        cluster: Cluster,
-        shards: Sequence[tuple[Future, int]],
-        problem: Problem,
-        room: Room,
-        watch: Callable[[Level], object],
-    ) -> None:
-        self._cluster = cluster
-        self._shards = [(worker, shard) for shard, worker in shards]
-        self._problem = problem
-        # A task, not an argument of every one
-        self._told = cluster.submit(same, problem)
-        self._chooser = problem.chooser()
-        self._room = room
-        self._watch = watch
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._chooser = self._problem.chooser()
         self._numbers = itertools.count()
 
     def grow(self, keys: Sequence[NDArray[np.uint64]]) -> Iterator[Arrays]:
@@ -73,10 +49,7 @@ class ForestGrowth:
             begun = time.perf_counter()
             asked = waiting
             cuts, before = self._split(points, waiting, before)
-            points = [
-                self._on(worker, _shards.part, own, shard, cuts)
-                for (worker, shard), own in zip(self._shards, points, strict=True)
-            ]
+            points = self._on_shards(points, _shards.part, cuts)
             waiting = self._add_children(points, asked, cuts)
             self._watch(
                 Level(
@@ -88,9 +61,6 @@ class ForestGrowth:
                 )
             )
         yield from self._finish(points, growing)
-
-    def _on(self, worker: int, function: Callable[..., Any], *args: Any) -> Future:
-        return self._cluster.submit(function, *args, worker=worker)
 
     # ---- roots ----------------------------------------------------------------------
 
@@ -109,16 +79,11 @@ class ForestGrowth:
             for i, key in enumerate(keys)
         ]
 
-    def _draw_points(self, trees: Sequence[Tree]) -> list[Future]:
-        return [
-            self._on(worker, _shards.draw_points, shard, trees, self._told)
-            for worker, shard in self._shards
-        ]
-
     def _roots(
         self, trees: Sequence[Tree], points: Sequence[Future]
     ) -> tuple[list[GrowingTree], list[Waiting]]:
-        sizes = self._sizes(points, [tree.root for tree in trees])
+        roots = [tree.root for tree in trees]
+        sizes = self._count_classes(points, roots, self._problem.n_classes)
         growing, waiting = [], []
         for i, tree in enumerate(trees):
             own, others = sizes.structure[i], sizes.estimation[i]
@@ -131,14 +96,6 @@ class ForestGrowth:
             else:
                 waiting.append(Waiting(owner, tree.root, None, tree.root))
         return growing, waiting
-
-    def _sizes(self, points: Sequence[Future], nodes: Sequence[int]) -> Sizes:
-        n_classes = self._problem.n_classes
-        parts = [
-            self._on(worker, _shards.sizes, own, shard, nodes, n_classes)
-            for (worker, shard), own in zip(self._shards, points, strict=True)
-        ]
-        return Sizes.added_up(self._cluster.gather(parts))
 
     def _is_small(self, node: Top) -> bool:
         n_points = int(node.counts.sum())
@@ -201,10 +158,7 @@ class ForestGrowth:
         self, points: Sequence[Future], waiting: Sequence[Waiting]
     ) -> list[Future]:
         counted = counted_for(waiting)
-        return [
-            self._on(worker, _shards.count, own, shard, counted, self._told)
-            for (worker, shard), own in zip(self._shards, points, strict=True)
-        ]
+        return self._on_shards(points, _shards.count, counted, self._told)
 
     def _choose(
         self,
@@ -236,10 +190,7 @@ class ForestGrowth:
         if not self._problem.rule.restricts:
             return self._on(group, _choice.choose, *asking)
         numbers = [node.number for node in waiting]
-        parts = [
-            self._on(worker, _shards.numbers, own, shard, numbers)
-            for (worker, shard), own in zip(self._shards, points, strict=True)
-        ]
+        parts = self._on_shards(points, _shards.numbers, numbers)
         wanted = self._on(group, _choice.want_points, parts, asked, self._told, times)
         codes = [
             self._on(worker, _shards.codes_at, shard, wanted)
@@ -253,7 +204,8 @@ class ForestGrowth:
         """Add the children of nodes that are split; return those that wait."""
         if not cuts.nodes:
             return []
-        sizes = self._sizes(points, cuts.children.ravel().tolist())
+        children = cuts.children.ravel().tolist()
+        sizes = self._count_classes(points, children, self._problem.n_classes)
         place = {number: i for i, number in enumerate(cuts.nodes)}
         waiting: list[Waiting] = []
         for node in asked:
@@ -351,10 +303,7 @@ class ForestGrowth:
         futures: dict[int, list[Future]],
     ) -> None:
         numbers = [number for _, of_tree in bundle for number in of_tree]
-        excerpts = [
-            self._on(at, _excerpts.excerpt, own, shard, numbers)
-            for (at, shard), own in zip(self._shards, points, strict=True)
-        ]
+        excerpts = self._on_shards(points, _excerpts.excerpt, numbers)
         rows = self._on(worker, _subtrees.Rows, excerpts, self._told)
         for owner, of_tree in bundle:
             nodes = [

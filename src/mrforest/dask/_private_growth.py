@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,15 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest.dask import _excerpts, _private_draws, _shards
+from mrforest.dask._on_shards import OnShards
 from mrforest.dask._private_problem import (
     Grids,
     PrivateProblem,
     PrivateTree,
     Region,
 )
-from mrforest.dask._room import Room
 from mrforest.dask._shards import Cuts, Sizes
-from mrforest.dask._tasks import Cluster, Future, same
+from mrforest.dask._tasks import Future, same
 from mrforest.dask._trees import Level
 from mrforest.forests._private_trees import draw_columns
 from mrforest.privacy.boxes import Boxes
@@ -61,44 +61,17 @@ class Drawn(NamedTuple):
     whole: dict[Key, Tree]
 
 
-class PrivateGrowth:
-    """Draws trees of one forest.
+class PrivateGrowth(OnShards[PrivateProblem]):
+    """Draws trees of one forest; parameters are those of `OnShards`."""
 
-    Parameters
-    ----------
-    cluster : Cluster
-    shards : sequence of (future of Shard, int)
-        Which together have all rows, and the worker of each.
-    problem : PrivateProblem
-    room : Room
-    watch : callable
-        Is told of each `Level`.
-    """
-
-    def __init__(
-        self,
-        cluster: Cluster,
-        shards: Sequence[tuple[Future, int]],
-        problem: PrivateProblem,
-        room: Room,
-        watch: Callable[[Level], object],
-    ) -> None:
-        self._cluster = cluster
-        self._shards = [(worker, shard) for shard, worker in shards]
-        self._problem = problem
-        # A task, not an argument of every one
-        self._told = cluster.submit(same, problem)
-        self._room = room
-        self._watch = watch
-        self._grids = Grids(problem)
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._grids = Grids(self._problem)
 
     def draw(self, numbers: Sequence[int]) -> Iterator[tuple[NDArray[np.intp], Tree]]:
         """Yield the trees of these numbers, and the columns they look at."""
         trees = [self._begin(number) for number in numbers]
-        points = [
-            self._on(worker, _shards.draw_points, shard, trees, self._told)
-            for worker, shard in self._shards
-        ]
+        points = self._draw_points(trees)
         drawn = Drawn({}, {})
         finishing: list[tuple[list[Region], Future]] = []
         waiting = [Region(tree, Place()) for tree in trees]
@@ -106,7 +79,8 @@ class PrivateGrowth:
             if not waiting:
                 break
             begun = time.perf_counter()
-            sizes = self._sizes(points, waiting)
+            nodes = [region.node for region in waiting]
+            sizes = self._count_classes(points, nodes, self._problem.rows.n_classes)
             drawn.whole.update(self._draw_leaves(waiting, sizes))
             large, small = self._sort(waiting, sizes)
             finishing += self._finish(points, small)
@@ -140,24 +114,7 @@ class PrivateGrowth:
             tree = replace(tree, halving_key=halving_key(partial(problem.random, tree)))
         return tree
 
-    def _on(self, worker: int, function: Callable[..., Any], *args: Any) -> Future:
-        return self._cluster.submit(function, *args, worker=worker)
-
-    def _on_shards(
-        self, points: Sequence[Future], function: Callable[..., Any], *args: Any
-    ) -> list[Future]:
-        """Let a function see the points and the rows of each shard."""
-        return [
-            self._on(worker, function, own, shard, *args)
-            for (worker, shard), own in zip(self._shards, points, strict=True)
-        ]
-
     # ---- sizes ----------------------------------------------------------------------
-
-    def _sizes(self, points: Sequence[Future], regions: Sequence[Region]) -> Sizes:
-        nodes, n_classes = [r.node for r in regions], self._problem.rows.n_classes
-        parts = self._on_shards(points, _shards.sizes, nodes, n_classes)
-        return Sizes.added_up(self._cluster.gather(parts))
 
     def _is_leaf(self, region: Region) -> bool:
         return region.place.block == len(self._problem.plan.blocks)
