@@ -17,7 +17,7 @@ COMPILED := $(addprefix tests/,core dask data determinism forests inspection nai
 # Tools call each other by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test test-checked test-asan test-long check format bench reproduce forests privacy-bench figures clean
+.PHONY: demo test test-checked test-asan test-long check format bench reproduce forests privacy-bench docs figures clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built  ## 10-fold cross-validation beside scikit-learn: table and figure
@@ -61,6 +61,10 @@ forests: $(VENV)/.built $(VENV)/.tools  ## all forests beside each other (MRFORE
 
 privacy-bench: $(VENV)/.built $(VENV)/.tools  ## private forests against epsilon (MRFOREST_DATA=folder)
 	$(BIN)/python benchmarks/privacy.py
+
+docs: $(VENV)/.built  ## the pages, with their gallery and reference, in build/docs
+	$(INSTALL) --group docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs build/docs
 
 figures: $(VENV)/.built $(VENV)/.tools  ## the figures of the docs, drawn anew
 	$(BIN)/python docs/figures.py

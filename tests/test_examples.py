@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Examples run as they are, without a download, and draw what they promise."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -36,5 +37,25 @@ def test_segment_an_image(tmp_path):
     assert shares[2] < 12
 
 
+GALLERY = sorted(path.name for path in EXAMPLES.glob("plot_*.py"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("example", GALLERY)
+def test_gallery(example, tmp_path):
+    """As `make docs` runs them, too, and then looks for their figures."""
+    ran = subprocess.run(
+        [sys.executable, EXAMPLES / example],
+        env={**os.environ, "MPLBACKEND": "Agg"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
 def test_all_examples_are_tested():
-    assert {path.name for path in EXAMPLES.glob("*.py")} == {"segment_an_image.py"}
+    tested = {"segment_an_image.py", *GALLERY}
+    assert {path.name for path in EXAMPLES.glob("*.py")} == tested
+    assert len(GALLERY) >= 8
