@@ -17,7 +17,7 @@ COMPILED := $(addprefix tests/,core dask data determinism forests inspection nai
 # Tools call each other by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test test-checked test-asan test-long check format bench reproduce forests privacy-bench docs figures clean
+.PHONY: demo test test-checked test-asan test-long check format bench reproduce forests privacy-bench docs figures dist clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built  ## 10-fold cross-validation beside scikit-learn: table and figure
@@ -69,8 +69,18 @@ docs: $(VENV)/.built  ## the pages, with their gallery and reference, in build/d
 figures: $(VENV)/.built $(VENV)/.tools  ## the figures of the docs, drawn anew
 	$(BIN)/python docs/figures.py
 
+# Both are made of the last commit; the wheel is built from the sdist, which so has all that it takes.
+dist: $(VENV)/.tools  ## sdist and manylinux wheel of the last commit, checked, in dist/ (Linux)
+	rm -rf build/dist dist
+	$(BIN)/check-sdist
+	$(BIN)/python -m build --outdir build/dist
+	$(BIN)/auditwheel repair --wheel-dir dist build/dist/*.whl
+	mv build/dist/*.tar.gz dist
+	! tar -tzf dist/*.tar.gz | grep -E '\.(csv|png|tex)$$'
+	$(BIN)/twine check --strict dist/*
+
 clean:
-	rm -rf build $(VENV)
+	rm -rf build dist $(VENV)
 
 # ---- set-up ---------------------------------------------------------------------------
 
@@ -84,7 +94,7 @@ $(VENV)/.requirements: $(VENV)/.created pyproject.toml
 	touch $@
 
 $(VENV)/.tools: $(VENV)/.created pyproject.toml
-	$(INSTALL) --group test --group check --group bench
+	$(INSTALL) --group test --group check --group bench --group dist
 	touch $@
 
 # Built in a folder that is kept, so that only what changed is compiled again.
