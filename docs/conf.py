@@ -171,6 +171,7 @@ ELSEWHERE = {
     "benchmarks": ROOT / "benchmarks" / "README.md",
     "changelog": ROOT / "CHANGELOG.md",
     "contributing": ROOT / "CONTRIBUTING.md",
+    "security": ROOT / "SECURITY.md",
 }
 LINK = re.compile(r"(\]\()([^)#\s]+)")
 
