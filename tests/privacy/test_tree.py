@@ -81,8 +81,8 @@ def test_trees_are_drawn_as_they_say(blocks, n_rows):
     assert sum(chances.values()) == pytest.approx(1, abs=1e-9)
     n = 8000
 
-    def streams(region, number):
-        return RandomBits((8 * number + region).to_bytes(32, "little"))
+    def streams(region, block, number):
+        return RandomBits(bytes([region, block]) + number.to_bytes(30, "little"))
 
     seen = Counter(drawn.draw(partial(streams, number=i)) for i in range(n))
     assert set(seen) <= set(chances)
@@ -109,15 +109,29 @@ def test_a_region_has_random_bits_of_its_own():
     """So it can be drawn anywhere, whatever was drawn before."""
     asked = []
 
-    def streams(region):
-        asked.append(region)
-        return RandomBits.seeded(3, region)
+    def streams(region, block):
+        asked.append((region, block))
+        return RandomBits.seeded(3, region, block)
 
     whole = mechanism(5, Block(1, 1.0), Block(1, 1.0), leaf="counts")
     tree = whole.draw(streams)
-    assert sorted(asked) == [1, 2, 3, 4, 5, 6, 7]
+    assert sorted(asked) == [(1, 0), (2, 1), (3, 1), (4, 2), (5, 2), (6, 2), (7, 2)]
     left, _ = whole.blocks[0].part(
         np.arange(5, dtype=np.int32), tree.feature, tree.code
     )
     place, _ = Place(block=1).parts(whole.blocks[0].boxes, tree)
     assert whole.draw_below(left, left, place, streams) == tree.left
+
+
+def test_a_region_that_is_not_split_has_other_bits_for_its_next_block():
+    asked = []
+
+    def streams(region, block):
+        asked.append((region, block))
+        return RandomBits.seeded(3, region, block)
+
+    grid = Grid.of([Numeric(1, 1)])
+    rows = Coded(np.zeros((4, 1), dtype=np.uint8), Y[:4], 2, grid, False)
+    blocks = Block(2, 1.0), Block(1, 1.0)
+    TreeMechanism(rows, Plan(0.0, 1, 1, blocks, "label", 1.0, False), 3.0).draw(streams)
+    assert asked == [(1, 0), (1, 1), (1, 2)]

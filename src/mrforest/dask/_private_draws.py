@@ -138,7 +138,7 @@ def draw(
     mechanism = CountedMechanism(bins, known.n_classes, scoring, known.n_points)
     depth = counted_depth(region, problem)
     counts = Counts.of(cells, depth, bins.grid.slot, known.n_classes)
-    random = problem.random(region.tree, place.region)
+    random = problem.random(region.tree, place.region, place.block)
     return bins.as_codes(draw_block(plan, place, mechanism, counts, random))
 
 

@@ -126,7 +126,8 @@ class PrivateGrowth(OnShards[PrivateProblem]):
         plan, squares = self._problem.plan, self._problem.rows.squares
         for region, counts in zip(regions, sizes.estimation, strict=True):
             if self._is_leaf(region):
-                random = self._problem.random(region.tree, region.place.region)
+                place = region.place
+                random = self._problem.random(region.tree, place.region, place.block)
                 yield region.key, draw_leaf(plan, counts, random, squares=squares)
 
     def _sort(

@@ -118,9 +118,9 @@ class PrivateProblem:
             np.flatnonzero(~shapes).astype(np.int32),
         )
 
-    def random(self, tree: PrivateTree, region: int) -> RandomBits:
-        """Return the random bits of a region."""
-        return RandomBits.of(self.seed, 1, tree.number, region)
+    def random(self, tree: PrivateTree, *path: int) -> RandomBits:
+        """Return random bits of a tree, see `mrforest.privacy.tree.Streams`."""
+        return RandomBits.of(self.seed, 1, tree.number, *path)
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,9 @@ from mrforest.privacy.subtree import (
 )
 
 Rows = NDArray[np.int32]
-# The random bits of each region of a tree, by its number; 0: of the coins that halve
-# its rows
-Streams = Callable[[int], RandomBits]
+# The random bits of each region of a tree, by its number and that of the block; of 0
+# alone: of the coins that halve its rows
+Streams = Callable[..., RandomBits]
 
 # In an honest tree one block in so many, on average, does not look at the rows: so
 # every cell of the grid is cut off sooner or later, whatever the rows say.
@@ -220,7 +220,7 @@ class TreeMechanism:
         self, structure: Rows, estimation: Rows, place: Place, streams: Streams
     ) -> Tree:
         """Draw what is below a region, from a block on."""
-        random = streams(place.region)
+        random = streams(place.region, place.block)
         if place.block == len(self.plan.blocks):
             counts = self.rows.counts(estimation)
             return draw_leaf(self.plan, counts, random, squares=self.rows.squares)
