@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the package promises as a whole."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -52,6 +53,35 @@ def test_forests_are_imported_when_they_are_asked_for():
         assert set(mrforest.__all__) <= set(dir(mrforest))
     """
     subprocess.run([sys.executable, "-c", told], check=True)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "mrforest",
+        "mrforest.dask",
+        "mrforest.experiments.datasets",
+        "mrforest.experiments.distributions",
+        "mrforest.experiments.segmentation",
+        "mrforest.files",
+        "mrforest.inspection",
+        "mrforest.interop",
+        "mrforest.privacy",
+        "mrforest.privacy.audit",
+        "mrforest.privacy.mechanisms",
+        "mrforest.rules",
+    ],
+)
+def test_every_public_name_has_an_example(module):
+    """They are run with the doctests."""
+    content = importlib.import_module(module)
+    named = {name: getattr(content, name) for name in content.__all__}
+    without = [
+        name
+        for name, thing in named.items()
+        if callable(thing) and ">>>" not in (thing.__doc__ or "")
+    ]
+    assert without == []
 
 
 def test_other_names_are_not_there():

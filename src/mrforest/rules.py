@@ -80,6 +80,14 @@ class Node:
         Weight of the structure points of each class, in the order of ``classes_``:
         their number, unless there are sample or class weights. Weights that are not
         whole numbers are scaled by a power of two. None in a regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mrforest.rules import Node
+    >>> node = Node(0, 50, 50, class_weights=np.array([30.0, 20.0]))
+    >>> float(node.class_weights.max() / node.n_structure)  # of the largest class
+    0.6
     """
 
     depth: int
@@ -107,6 +115,20 @@ class Candidates:
     decrease : ndarray of shape (n_candidates,), dtype=float64
         By how much the cut decreases the impurity (or the variance of the target) of
         the structure points of the node, 0 or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mrforest.rules import Candidates
+    >>> candidates = Candidates(
+    ...     feature=np.array([0, 0, 2]),
+    ...     threshold=np.array([0.5, 1.5, 7.0]),
+    ...     is_equality=np.zeros(3, dtype=bool),
+    ...     missing_left=np.zeros(3, dtype=bool),
+    ...     decrease=np.array([0.1, 0.3, 0.2]),
+    ... )
+    >>> len(candidates), candidates.of(0).tolist(), int(candidates.best_of(0))
+    (3, [0, 1], 1)
     """
 
     feature: NDArray[np.int64]
@@ -134,7 +156,16 @@ class Candidates:
 
 
 class SplitRule(Protocol):
-    """What a rule must have. It needs no base class."""
+    """What a rule must have. It needs no base class.
+
+    Examples
+    --------
+    >>> from mrforest.rules import SplitRule
+    >>> class Best:
+    ...     def choose(self, node, candidates, rng):
+    ...         return candidates.decrease.argmax()
+    >>> rule: SplitRule = Best()
+    """
 
     def choose(
         self, node: Node, candidates: Candidates, rng: np.random.Generator

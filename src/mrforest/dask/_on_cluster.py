@@ -32,6 +32,21 @@ CLUSTER_PARAMETERS = """
         Those of :class:`mrforest.{}`, with the same defaults.
 """
 
+# What a class says of itself beside that: {} is its name
+EXAMPLE = """
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_iris
+    >>> from mrforest.dask import {0}
+    >>> X, y = load_iris(return_X_y=True)
+    >>> rows, labels = da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50)
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     forest = {0}(client, {1})
+    ...     found = forest.fit(rows, labels).predict(rows).compute()
+    >>> found.shape, type(forest.to_local()).__name__
+    ((150,), '{2}')
+"""
+
 
 def on_cluster(cls: type[Any]) -> type[Any]:
     """Give a class the parameters of its ordinary forest, and those of the cluster."""
@@ -50,8 +65,10 @@ def on_cluster(cls: type[Any]) -> type[Any]:
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     cls.__init__ = __init__
+    local_name = cls._ordinary.__name__
     cls.__doc__ = (cls.__doc__ or "").format(
-        cluster_parameters=CLUSTER_PARAMETERS.format(cls._ordinary.__name__).strip()
+        cluster_parameters=CLUSTER_PARAMETERS.format(local_name).strip(),
+        example=EXAMPLE.format(cls.__name__, cls._example, local_name).strip(),
     )
     cls._parameter_constraints = cls._ordinary._parameter_constraints | {
         "gather_rows": [Interval(Integral, 1, None, closed="left"), None]
@@ -63,6 +80,7 @@ class OnCluster(FittedClassifier):
     """A classifier whose rows are on a Dask cluster."""
 
     _ordinary: ClassVar[type[Any]]
+    _example: ClassVar[str] = "n_estimators=5"
 
     def _client(self) -> Client:
         return get_client() if self.client is None else self.client

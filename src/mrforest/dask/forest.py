@@ -101,6 +101,10 @@ class DaskMultinomialForestClassifier(DaskForest, MultinomialForestClassifier):
     See Also
     --------
     mrforest.MultinomialForestClassifier : The same forest of a table in memory.
+
+    Examples
+    --------
+    {example}
     """
 
     _ordinary = MultinomialForestClassifier
@@ -117,6 +121,10 @@ class DaskBreimanForestClassifier(DaskForest, BreimanForestClassifier):
     See Also
     --------
     mrforest.BreimanForestClassifier : The same forest of a table in memory.
+
+    Examples
+    --------
+    {example}
     """
 
     _ordinary = BreimanForestClassifier
@@ -133,6 +141,10 @@ class DaskBernoulliForestClassifier(DaskForest, BernoulliForestClassifier):
     See Also
     --------
     mrforest.BernoulliForestClassifier : The same forest of a table in memory.
+
+    Examples
+    --------
+    {example}
     """
 
     _ordinary = BernoulliForestClassifier
@@ -149,6 +161,10 @@ class DaskDenilForestClassifier(DaskForest, DenilForestClassifier):
     See Also
     --------
     mrforest.DenilForestClassifier : The same forest of a table in memory.
+
+    Examples
+    --------
+    {example}
     """
 
     _ordinary = DenilForestClassifier

@@ -64,9 +64,14 @@ class DaskPrivateForestClassifier(OnCluster, PrivateForestClassifier):
     See Also
     --------
     mrforest.PrivateForestClassifier : The same forest of a table in memory.
+
+    Examples
+    --------
+    {example}
     """
 
     _ordinary = PrivateForestClassifier
+    _example = "bounds=(0.0, 8.0), classes=[0, 1, 2]"
 
     def fit(self, X: Any, y: Any) -> Self:
         """Draw the forest on the cluster.

@@ -46,6 +46,14 @@ class Distribution:
     place : callable or None
         Draws points, given their number, the number of features and a generator; None
         draws them uniformly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mrforest.experiments.distributions import DISTRIBUTIONS
+    >>> wave = DISTRIBUTIONS["smooth wave"]
+    >>> wave.points(100, np.random.default_rng(0)).shape, 0 < wave.bayes_risk < 0.5
+    ((100, 2), True)
     """
 
     name: str
@@ -116,6 +124,15 @@ def by_quadrature(
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mrforest.experiments.distributions import by_quadrature
+    >>> def tilted(X):  # of the second class, as likely as the first feature is large
+    ...     return np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> round(by_quadrature(tilted, 100), 4)
+    0.25
     """
     side = (np.arange(n_nodes) + 0.5) / n_nodes
     strips = (

@@ -43,7 +43,17 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class ForestFileError(ValueError):
-    """A file is no forest, or is not whole, or is too new."""
+    """A file is no forest, or is not whole, or is too new.
+
+    Examples
+    --------
+    >>> from mrforest.files import ForestFileError, loaded
+    >>> try:
+    ...     loaded(b"not a forest")
+    ... except ForestFileError as error:
+    ...     print(type(error).__mro__[1].__name__)
+    ValueError
+    """
 
 
 # ---- write ---------------------------------------------------------------------------

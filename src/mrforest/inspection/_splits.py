@@ -36,6 +36,17 @@ class SplitProbabilities:
     n_draws : int
         Number of draws; the standard error of a probability p is
         ``sqrt(p * (1 - p) / n_draws)``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mrforest import MultinomialForestClassifier
+    >>> from mrforest.inspection import split_probabilities
+    >>> X, y = load_iris(return_X_y=True)
+    >>> cuts = split_probabilities(MultinomialForestClassifier(), X, y, n_draws=1000)
+    >>> best = cuts.decrease.argmax()
+    >>> bool(cuts.probability[best] > cuts.probability.mean())
+    True
     """
 
     feature: NDArray[np.int64]

@@ -35,7 +35,17 @@ _entered: list[Accountant] = []
 
 
 class BudgetExceeded(ValueError):  # noqa: N818 (it says what happened)
-    """A charge would take more than the budget has left."""
+    """A charge would take more than the budget has left.
+
+    Examples
+    --------
+    >>> from mrforest.privacy import Accountant, BudgetExceeded, Cost
+    >>> try:
+    ...     Accountant(epsilon=1.0).charge(Cost(1.5), what="a fit")
+    ... except BudgetExceeded as error:
+    ...     print("nothing was charged")
+    nothing was charged
+    """
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,11 @@ class Cost:
         Probability that neither `epsilon` nor `rho` holds.
     rho : float or None, default=None
         Its zCDP, if more is known than that it is epsilon²/2 at most.
+
+    Examples
+    --------
+    >>> Cost(1.0).zcdp
+    0.5
     """
 
     epsilon: float
@@ -90,6 +105,14 @@ class Charge(Cost):
         What it was for.
     when : str
         Time in UTC, as ISO 8601 writes it.
+
+    Examples
+    --------
+    >>> from mrforest.privacy import Accountant, Cost
+    >>> accountant = Accountant(epsilon=2.0)
+    >>> _ = accountant.charge(Cost(0.5), what="number of rows")
+    >>> [(charge.what, charge.epsilon) for charge in accountant.charges]
+    [('number of rows', 0.5)]
     """
 
     what: str

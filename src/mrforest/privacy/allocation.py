@@ -12,7 +12,14 @@ from mrforest.privacy._floats import as_cost, round_down
 
 
 class Budgets(TypedDict):
-    """Budgets by the names that `MultinomialForestClassifier` has for them."""
+    """Budgets by the names that `MultinomialForestClassifier` has for them.
+
+    Examples
+    --------
+    >>> from mrforest.privacy import allocate
+    >>> sorted(allocate(1.0, n_estimators=10, depth=5))
+    ['feature_budget', 'label_budget', 'split_budget']
+    """
 
     feature_budget: float
     split_budget: float

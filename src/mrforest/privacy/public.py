@@ -27,7 +27,20 @@ Feature = Numeric | tuple[Any, ...]
 
 
 class PrivacyLeakWarning(UserWarning):
-    """Something was read from the data that should have been public."""
+    """Something was read from the data that should have been public.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from mrforest import PrivateForestClassifier
+    >>> from mrforest.privacy import PrivacyLeakWarning
+    >>> forest = PrivateForestClassifier(1.0, on_missing_public="warn")
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = forest.fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> any(issubclass(warning.category, PrivacyLeakWarning) for warning in caught)
+    True
+    """
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,13 @@ class Item:
         It may also be said of an item that stands for several such draws whose costs
         add to epsilon, for their rho is smaller still.
 
+    Examples
+    --------
+    >>> from mrforest.privacy import Item
+    >>> item = Item("labels", "permute-and-flip", 0.5)
+    >>> item.epsilon, float(item.exact_rho)
+    (0.5, 0.125)
+
     References
     ----------
     .. [1] Cesar and Rogers, "Bounding, Concentrating, and Truncating: Unifying Privacy
@@ -86,6 +93,13 @@ class Sequential:
     parts : tuple of releases
     over : str
         What the parts are, such as "blocks".
+
+    Examples
+    --------
+    >>> from mrforest.privacy import Item, Ledger, Sequential
+    >>> items = Item("rows", "geometric", 0.25), Item("splits", "exponential", 0.5)
+    >>> Ledger(Sequential(items)).epsilon_at(0.0)
+    0.75
     """
 
     parts: tuple[Release, ...]
@@ -107,6 +121,13 @@ class Parallel:
     parts : tuple of releases
     over : str
         What the parts are, such as "trees".
+
+    Examples
+    --------
+    >>> from mrforest.privacy import Item, Ledger, Parallel
+    >>> items = [Item("labels", "permute-and-flip", epsilon) for epsilon in (0.25, 0.5)]
+    >>> Ledger(Parallel(items, over="regions")).epsilon_at(0.0)
+    0.5
     """
 
     parts: tuple[Release, ...]

@@ -25,6 +25,14 @@ class Leak:
         What is told.
     why : str
         How it comes from the rows.
+
+    Examples
+    --------
+    >>> from mrforest import MultinomialForestClassifier
+    >>> for leak in MultinomialForestClassifier().privacy_report().items[:2]:
+    ...     print(leak.what)
+    values
+    categories
     """
 
     what: str

@@ -84,6 +84,17 @@ class SubtreeMechanism:
         large; what is drawn does not depend on it.
     n_points : int or None, default=None
         Points that a region may have; None: the rows.
+
+    Examples
+    --------
+    >>> from mrforest.privacy.grid import Numeric
+    >>> grid = Grid.of([Numeric(0, 2, is_whole=True)])
+    >>> codes = np.array([[0], [0], [2], [2]], dtype=np.uint8)
+    >>> y = np.array([0, 0, 1, 1], dtype=np.int32)
+    >>> mechanism = SubtreeMechanism(codes, y, 2, grid, Scoring(50.0, None))
+    >>> tree = mechanism.draw(np.arange(4, dtype=np.int32), 1, RandomBits.secure())
+    >>> tree.left.label, tree.right.label  # with so large a budget
+    (0, 1)
     """
 
     def __init__(

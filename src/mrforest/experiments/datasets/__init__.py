@@ -54,6 +54,13 @@ class Place:
         "folder", "cache" or the name of a package.
     path : Path or None
         Its file, if it is stored in one.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import datasets
+    >>> place = datasets.find("wdbc")  # scikit-learn has it, so it is always somewhere
+    >>> place.kind in ("folder", "cache", "scikit-learn")
+    True
     """
 
     kind: str
@@ -127,6 +134,12 @@ def find(name: str, *, folder: Path | str | None = None) -> Place | None:
     Returns
     -------
     Place or None
+
+    Examples
+    --------
+    >>> from mrforest.experiments import datasets
+    >>> datasets.find("wdbc") is None
+    False
     """
     wanted = entry(name)
     given = given_folder(folder)
@@ -158,6 +171,13 @@ def fetch(name: str, *, originals: Path | None = None, visible: bool = True) -> 
     ------
     DatasetError
         If no source gives what the registry expects.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import datasets
+    >>> datasets.fetch("no such table")
+    Traceback (most recent call last):
+    ValueError: ...
     """
     wanted = entry(name)
     cached = cache_folder() / wanted.file_name
@@ -175,12 +195,26 @@ def _is_sound(path: Path, wanted: Entry) -> bool:
 
 
 def cache_folder() -> Path:
-    """Return the folder of this user for what was downloaded."""
+    """Return the folder of this user for what was downloaded.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import datasets
+    >>> datasets.cache_folder().name
+    'mrforest'
+    """
     return Path(pooch.os_cache("mrforest"))
 
 
 def given_folder(given: Path | str | None = None) -> Path | None:
-    """Return the folder that was asked for, by argument or environment, if any was."""
+    """Return the folder that was asked for, by argument or environment, if any was.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import datasets
+    >>> datasets.given_folder(".").is_dir()
+    True
+    """
     said = "folder"
     if given is None:
         given = os.environ.get(FOLDER_VARIABLE) or None

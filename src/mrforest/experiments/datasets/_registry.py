@@ -46,6 +46,13 @@ class Source:
     encoding : str
     values, labels : mapping of str to str
         How it writes cells and labels, and what the table has for it.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import datasets
+    >>> source = datasets.entry("wdbc").sources[0]
+    >>> source.verified in ("whole", "excerpt", "no")
+    True
     """
 
     addresses: tuple[str, ...]
@@ -100,6 +107,13 @@ class Entry:
         A package that has it among its data; empty if there is none.
     sources : tuple of Source
         Tried in this order.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import datasets
+    >>> wdbc = datasets.entry("wdbc")
+    >>> wdbc.paper_name, wdbc.uci
+    ('Wdbc', 17)
     """
 
     name: str
@@ -146,6 +160,12 @@ def names(*, in_paper: bool = False) -> list[str]:
     Returns
     -------
     list of str
+
+    Examples
+    --------
+    >>> from mrforest.experiments import datasets
+    >>> len(datasets.names(in_paper=True))
+    22
     """
     return [
         name for name, entry in _registry().items() if entry.paper_name or not in_paper
@@ -167,6 +187,12 @@ def entry(name: str) -> Entry:
     ------
     ValueError
         If there is none of that name.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import datasets
+    >>> datasets.entry("wdbc").title != ""
+    True
     """
     registry = _registry()
     if name not in registry:

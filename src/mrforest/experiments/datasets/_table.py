@@ -33,7 +33,14 @@ EXACT: dict[str, Any] = {} if IS_EXACT else {"float_precision": "round_trip"}
 
 
 class DatasetError(ValueError):
-    """A dataset cannot be had, or is not what it should be."""
+    """A dataset cannot be had, or is not what it should be.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import datasets
+    >>> issubclass(datasets.DatasetError, ValueError)
+    True
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +54,13 @@ class Dataset:
         Numbers as float64, categories as pandas' categories (of text); missing values
         as NaN.
     y : ndarray of str
+
+    Examples
+    --------
+    >>> from mrforest.experiments import datasets
+    >>> wdbc = datasets.load("wdbc")
+    >>> wdbc.name, wdbc.X.shape, sorted(set(wdbc.y.tolist()))
+    ('wdbc', (569, 30), ['B', 'M'])
     """
 
     name: str
@@ -220,13 +234,27 @@ def fingerprint(dataset: Dataset) -> str:
     -------
     str
         64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import datasets
+    >>> wdbc = datasets.load("wdbc")
+    >>> datasets.fingerprint(wdbc) == datasets.entry("wdbc").fingerprint
+    True
     """
     lines = ("\t".join(parts) + "\n" for parts in _columns(dataset))
     return sha256("".join(lines).encode()).hexdigest()
 
 
 def column_checks(dataset: Dataset) -> list[str]:
-    """List the first digits of the checksums of features and labels."""
+    """List the first digits of the checksums of features and labels.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import datasets
+    >>> len(datasets.column_checks(datasets.load("wdbc")))  # features, and the labels
+    31
+    """
     return [checksum[:CHECK_DIGITS] for _, _, checksum in _columns(dataset)]
 
 

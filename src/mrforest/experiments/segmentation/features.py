@@ -221,6 +221,14 @@ def haralick(
     ndarray of shape (height, width, 8)
         Angular second moment, contrast, correlation, entropy, homogeneity, mean,
         variance, standard deviation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mrforest.experiments.segmentation import haralick
+    >>> grey = np.zeros((20, 30), dtype=np.uint8)
+    >>> haralick(grey, window=5).shape[:2]
+    (20, 30)
     """
     _check_window(window, n_levels, distance)
     grey = np.asarray(grey)

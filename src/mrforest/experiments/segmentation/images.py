@@ -25,7 +25,14 @@ TIFF = (b"II*\0", b"MM\0*")
 
 
 class ImageError(ValueError):
-    """An image or a mask that cannot be used, and what to do about it."""
+    """An image or a mask that cannot be used, and what to do about it.
+
+    Examples
+    --------
+    >>> from mrforest.experiments.segmentation import ImageError
+    >>> issubclass(ImageError, ValueError)
+    True
+    """
 
 
 def check_image(image: Any, name: str = "image") -> Image:
@@ -120,6 +127,18 @@ def read_image(path: Path | str) -> Image:
     ------
     ImageError
         If it cannot be read, or is not RGB with 8 bits a colour.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from skimage.io import imsave
+    >>> from mrforest.experiments.segmentation import read_image
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/image.png"
+    ...     imsave(path, np.full((4, 5, 3), 7, dtype=np.uint8), check_contrast=False)
+    ...     read_image(path).shape
+    (4, 5, 3)
     """
     return check_image(_read(path), str(path))
 
@@ -140,6 +159,18 @@ def read_mask(path: Path | str) -> Mask:
     ------
     ImageError
         If it cannot be read, has colours or more than 8 bits.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from skimage.io import imsave
+    >>> from mrforest.experiments.segmentation import read_mask
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/mask.png"
+    ...     imsave(path, np.array([[0, 255]], dtype=np.uint8), check_contrast=False)
+    ...     read_mask(path).tolist()
+    [[False, True]]
     """
     mask = _read(path)
     if mask.ndim == 3 and mask.shape[2] == 3 and (mask == mask[..., :1]).all():

@@ -48,6 +48,16 @@ class Event:
         Bounds of its probabilities.
     epsilon : float
         Lower bound that follows, log((p_low - delta) / q_high); 0 if negative.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from mrforest.privacy import audit
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> found = audit.empirical(GaussianNB(), (X, y), (X[:3], y[:3]), runs=400)
+    >>> event, _ = found.events
+    >>> event.n, event.hits, event.hits_other
+    (200, 200, 0)
     """
 
     values: frozenset[Hashable]
@@ -74,6 +84,15 @@ class EmpiricalAudit:
         Fits of each table.
     events : (Event, Event)
         What `epsilon` rests on: one that is likelier under D, one under D'.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from mrforest.privacy import audit
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> found = audit.empirical(GaussianNB(), (X, y), (X[:3], y[:3]), runs=400)
+    >>> found.refutes(1.0), found.refutes(10.0)
+    (True, False)
     """
 
     epsilon: float

@@ -36,6 +36,11 @@ class Neighbour:
         The row of the training table that is gone.
     other : int or None
         The row of `others` that has come.
+
+    Examples
+    --------
+    >>> print(Neighbour(row=3), "or", Neighbour(row=3, other=0))
+    without row 3 or with other row 0 in place of row 3
     """
 
     row: int | None = None
@@ -60,6 +65,18 @@ class ExactAudit:
     neighbours : tuple of Neighbour
     epsilon : float
         The claim: no loss may be larger.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mrforest import PrivateForestClassifier
+    >>> from mrforest.privacy import audit
+    >>> X, y = load_iris(return_X_y=True)
+    >>> public = {"bounds": (0.0, 8.0), "classes": [0, 1, 2], "n_public": 150}
+    >>> forest = PrivateForestClassifier(1.0, **public).fit(X, y)
+    >>> found = audit.exact(forest, X, y, rows=range(10))
+    >>> found.holds, found.largest <= 1.0, len(found.losses)
+    (True, True, 10)
     """
 
     losses: NDArray[np.float64]

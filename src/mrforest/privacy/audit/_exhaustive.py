@@ -30,6 +30,15 @@ class Witness:
         Records of both; the output is likelier under the first.
     output : hashable
         What the mechanism tells.
+
+    Examples
+    --------
+    >>> from mrforest.privacy import audit
+    >>> def coin(records):  # tells the number of records, and hides nothing
+    ...     return {len(records): 0.0}
+    >>> found = audit.exhaustive(coin, [0], 1)
+    >>> sorted([found.witness.dataset, found.witness.neighbour])
+    [(), (0,)]
     """
 
     dataset: tuple[Any, ...]
@@ -53,6 +62,17 @@ class ExhaustiveAudit:
         Pairs of neighbours and an output that only one of them can give.
     n_datasets, n_pairs, n_outputs : int
         Datasets and pairs of neighbours that were looked at, and different outputs.
+
+    Examples
+    --------
+    >>> import math
+    >>> from mrforest.privacy import audit
+    >>> def answer(records):  # "is anybody there?", with a lie in four
+    ...     there, gone = math.log(0.75), math.log(0.25)
+    ...     return {True: there, False: gone} if records else {True: gone, False: there}
+    >>> found = audit.exhaustive(answer, [0], 1)
+    >>> round(found.largest, 3), round(math.log(3), 3)
+    (1.099, 1.099)
     """
 
     largest: float

@@ -43,6 +43,15 @@ class LeftoversAudit:
         Things to look at. Small numbers may be equal by chance.
     replays : bool
         Whether the object can be computed again, noise and all, with a seed it keeps.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from mrforest.privacy import audit
+    >>> X, y = np.random.default_rng(0).normal(size=(50, 2)), [0, 1] * 25
+    >>> found = audit.leftovers(RandomForestClassifier(2).fit(X, y), X, y)
+    >>> found.clean, found.replays
+    (False, True)
     """
 
     findings: tuple[Finding, ...]

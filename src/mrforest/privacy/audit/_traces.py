@@ -32,6 +32,11 @@ class Finding:
         What it is.
     why : str
         What it gives away.
+
+    Examples
+    --------
+    >>> print(Finding("random_state", "a seed", "the noise can be computed again"))
+    random_state: a seed; the noise can be computed again
     """
 
     path: str
