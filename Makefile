@@ -25,7 +25,7 @@ demo: $(VENV)/.built  ## 10-fold cross-validation beside scikit-learn: table and
 
 test: $(VENV)/.built $(VENV)/.tools  ## build and run the tests
 	$(PYTEST) tests
-	$(BIN)/python -m pytest --doctest-modules --pyargs mrforest -q
+	$(PYTEST) --doctest-modules --pyargs mrforest -q
 
 test-checked: $(CHECKED)/.built $(VENV)/.tools  ## those that compiled code answers for, on a build with bounds checks
 	PYTHONPATH=$(CHECKED) $(PYTEST) $(COMPILED)

@@ -59,9 +59,7 @@ def client():
         yield client
 
 
-@pytest.mark.parametrize(
-    ("n_parts", "gather_rows"), [(1, 100), (2, None), (3, 300), (17, 100)]
-)
+@pytest.mark.parametrize(("n_parts", "gather_rows"), [(1, None), (17, 100)])
 def test_same_forest(any_client, n_parts, gather_rows):
     X, y = load_digits(return_X_y=True)
     lengths = uneven(np.random.default_rng(n_parts), len(X), n_parts)
