@@ -11,7 +11,7 @@ PYTEST  := $(BIN)/python -m pytest -n auto
 CHECKED := build/checked/site
 ASAN    := build/asan/site
 # Tests of what the compiled core does
-COMPILED := $(addprefix tests/,core dask data determinism forests test_rules.py \
+COMPILED := $(addprefix tests/,core data forests test_rules.py \
 	$(addprefix privacy/test_,boxes.py counted.py randomness.py subtree.py tree.py))
 
 # Tools call each other by name.
@@ -70,7 +70,8 @@ figures: $(VENV)/.built $(VENV)/.tools  ## the figures of the docs, drawn anew
 	$(BIN)/python docs/figures.py
 
 # Both are made of the last commit; the wheel is built from the sdist, which so has all that it takes.
-dist: $(VENV)/.tools  ## sdist and manylinux wheel of the last commit, checked, in dist/ (Linux)
+dist: $(VENV)/.created  ## sdist and manylinux wheel of the last commit, checked, in dist/ (Linux)
+	$(INSTALL) --group dist
 	rm -rf build/dist dist
 	$(BIN)/check-sdist
 	$(BIN)/python -m build --outdir build/dist
@@ -94,7 +95,7 @@ $(VENV)/.requirements: $(VENV)/.created pyproject.toml
 	touch $@
 
 $(VENV)/.tools: $(VENV)/.created pyproject.toml
-	$(INSTALL) --group test --group check --group bench --group dist
+	$(INSTALL) --group test --group check --group bench
 	touch $@
 
 # Built in a folder that is kept, so that only what changed is compiled again.
