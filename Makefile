@@ -11,7 +11,7 @@ PYTEST  := $(BIN)/python -m pytest -n auto
 CHECKED := build/checked/site
 ASAN    := build/asan/site
 # Tests of what the compiled core does
-COMPILED := $(addprefix tests/,core data forests test_rules.py \
+COMPILED := $(addprefix tests/,core dask data forests test_rules.py \
 	$(addprefix privacy/test_,boxes.py counted.py randomness.py subtree.py tree.py))
 
 # Tools call each other by name.

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrforest import PrivateForestClassifier
-from mrforest.dask import _private_draws
+from mrforest.dask import _look, _private_draws
 from mrforest.dask import private as dask_private
 from mrforest.dask._parts import PartitionError
 from mrforest.privacy import Accountant
@@ -23,7 +23,7 @@ pytestmark = [
 
 
 class RoomyHere(Here):
-    """Several shards a worker, but room for counts."""
+    """It has room for counts of pairs."""
 
     def __init__(self, n_workers):
         super().__init__(n_workers)
@@ -32,8 +32,9 @@ class RoomyHere(Here):
 
 @pytest.fixture(autouse=True)
 def _here(monkeypatch):
-    """A client is a number of workers here."""
+    """A client is a number of workers here, and each has several shards."""
     monkeypatch.setattr(dask_private, "DaskCluster", RoomyHere)
+    monkeypatch.setattr(_look, "LARGEST_SHARD", 300)
 
 
 def table(rng, n_rows):
@@ -225,12 +226,12 @@ def test_many_columns_of_few_rows_need_no_counts():
 def test_rows_that_change_are_an_error(monkeypatch):
     """When a worker is lost its parts are read again."""
     X, y = table(np.random.default_rng(0), 100)
-    read, n_read = _private_draws.join, []
+    join = _private_draws.join
 
-    def join_others(parts, *told):
-        n_read.append(None)
-        others = [None if part is None else (part[0][::-1], part[1]) for part in parts]
-        return read(others if len(n_read) == 2 else parts, *told)
+    def join_others(parts, numbers, *told):
+        if 2 in numbers:
+            parts = [part and (part[0][::-1], part[1]) for part in parts]
+        return join(parts, numbers, *told)
 
     monkeypatch.setattr(_private_draws, "join", join_others)
     with pytest.raises(PartitionError, match="partition 2: its rows are not those"):

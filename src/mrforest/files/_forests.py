@@ -15,6 +15,7 @@ from mrforest.files._check import OF_KIND, check_packed
 from mrforest.files._container import Arrays, ForestFileError
 from mrforest.files._values import Reader, Writer
 from mrforest.forests._base import Batch
+from mrforest.forests._flat_classes import ClassForest
 from mrforest.forests._pivots import ByMatrix, ByMetric, ByVectors
 from mrforest.forests._sampling import AllPoints, Bootstrap, Partition
 from mrforest.privacy.grid import Numeric
@@ -37,8 +38,8 @@ RECORDS: dict[str, type[Any]] = {
 KINDS = {kind.__name__: kind for kind in OF_KIND}
 FORESTS = [name for name in mrforest.__all__ if "Forest" in name]
 
-# Parameters that belong to where a forest was fitted
-LEFT_BEHIND = ("accountant", "callbacks")
+# Attributes that are written in another way, or belong to where a forest was fitted
+NOT_FITTED = {"_forest", "_skl_callbacks", "_sklearn_version"}
 
 
 def is_of(*kinds: type[Any]) -> Callable[[Any], bool]:
@@ -121,15 +122,14 @@ def describe(forest: Any) -> tuple[str, Arrays]:
             for key, value in flat.__getstate__().items()
         },
     }
-    unknown = set(state) - set(params) - set(FITTED) - {"_forest", "_sklearn_version"}
-    if unknown:
+    if unknown := set(state) - set(params) - set(FITTED) - NOT_FITTED:
         raise TypeError(f"{name} has attributes that a file does not know: {unknown}")
     return json.dumps(document, separators=(",", ":")), writer.arrays
 
 
 def param_to_keep(name: str, value: Any) -> Any:
-    """Return a parameter, or None for what cannot leave its process."""
-    if name in LEFT_BEHIND or isinstance(value, np.random.RandomState):
+    """Return a parameter, or None for what belongs to where a forest was fitted."""
+    if name == "accountant" or isinstance(value, np.random.RandomState):
         return None
     return value
 
@@ -160,6 +160,8 @@ def rebuild(text: str, arrays: Arrays) -> Any:
     fitted = values("fitted")
     check_fitted(forest, fitted)
     kind, packed = KINDS[document["kind"]], values("trees")
+    if issubclass(kind, ClassForest) != hasattr(forest, "predict_proba"):
+        raise ForestFileError(f"{document['class']} has no trees of a {kind.__name__}")
     check_packed(kind, packed, fitted["n_features_in_"], fitted.get("n_classes_", 0))
     flat = kind.__new__(kind)
     flat.__setstate__(packed)
