@@ -14,6 +14,7 @@ import re
 import sys
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))  # for free_figures
@@ -27,6 +28,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 import mrforest
+from mrforest import experiments
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -75,31 +77,9 @@ MODULES = [
     "mrforest.rules",
     "mrforest.experiments",
     *(
-        f"mrforest.experiments.{name}"
-        for name in (
-            "audit",
-            "audit_figure",
-            "consistency",
-            "consistency_figure",
-            "datasets",
-            "demo",
-            "distributions",
-            "flawed",
-            "hyperparameters",
-            "privacy_figure",
-            "privacy_table",
-            "protocol",
-            "report",
-            "runner",
-            "segmentation",
-            "single_trees",
-            "split_probabilities",
-            "stats",
-            "store",
-            "table1",
-            "table1_figures",
-            "tables",
-        )
+        f"mrforest.experiments.{module.name}"
+        for module in iter_modules(experiments.__path__)
+        if not module.name.startswith("_")
     ),
 ]
 

@@ -7,10 +7,12 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 
 import mrforest
+from mrforest import experiments
 from tests.forests.every import EVERY
 
 ROOT = Path(__file__).parent.parent
@@ -55,23 +57,26 @@ def test_forests_are_imported_when_they_are_asked_for():
     subprocess.run([sys.executable, "-c", told], check=True)
 
 
-@pytest.mark.parametrize(
-    "module",
-    [
-        "mrforest",
-        "mrforest.dask",
-        "mrforest.experiments.datasets",
-        "mrforest.experiments.distributions",
-        "mrforest.experiments.segmentation",
-        "mrforest.files",
-        "mrforest.inspection",
-        "mrforest.interop",
-        "mrforest.privacy",
-        "mrforest.privacy.audit",
-        "mrforest.privacy.mechanisms",
-        "mrforest.rules",
-    ],
-)
+PUBLIC_MODULES = [
+    "mrforest",
+    "mrforest.dask",
+    "mrforest.experiments",
+    *(
+        f"mrforest.experiments.{module.name}"
+        for module in iter_modules(experiments.__path__)
+        if not module.name.startswith("_")
+    ),
+    "mrforest.files",
+    "mrforest.inspection",
+    "mrforest.interop",
+    "mrforest.privacy",
+    "mrforest.privacy.audit",
+    "mrforest.privacy.mechanisms",
+    "mrforest.rules",
+]
+
+
+@pytest.mark.parametrize("module", PUBLIC_MODULES)
 def test_every_public_name_has_an_example(module):
     """They are run with the doctests."""
     content = importlib.import_module(module)

@@ -24,6 +24,16 @@ def whole_file(path: Path) -> Iterator[Path]:
     Path
         A file of the same name to write instead. It takes the place of `path` when
         the block ends, and is thrown away if the block raises.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import whole_file
+    >>> with TemporaryDirectory() as folder:
+    ...     with whole_file(Path(folder, "table.csv")) as unfinished:
+    ...         _ = unfinished.write_text("forest,accuracy")
+    ...         seen_before = Path(folder, "table.csv").exists()
+    ...     seen_before, Path(folder, "table.csv").exists()
+    (False, True)
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     # In the same folder, because a file can only be renamed within a file system.

@@ -78,7 +78,7 @@ FORESTS = [
         cuts="range", partition_rate=1.0, leaf_rule="floor"
     ),
     ComparisonForestClassifier(supervised=True),
-    ComparisonForestClassifier(metric="manhattan", n_estimators=10),
+    ComparisonForestClassifier(metric="manhattan", n_estimators=3),
     ComparisonForestClassifier(metric="precomputed", leaf_rule="floor"),
     InformedClassifier(
         50.0,

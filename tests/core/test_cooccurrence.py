@@ -23,7 +23,7 @@ def pictures(draw):
     return grey
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     grey=pictures(),
     half=st.integers(1, 4),

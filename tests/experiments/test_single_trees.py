@@ -38,7 +38,7 @@ def test_there_are_ten_thousand_trees_of_each_forest_on_each_dataset():
 def test_mean_accuracy_of_trees_is_the_mean_vote_for_the_right_class():
     fold = cut("flowers", repetition=0, fold=0)
     forest = fold.fit(make_forest("MRF", "stop", n_estimators=20, random_state=0))
-    accuracies = single_trees.tree_accuracies(forest, fold)
+    accuracies = fold.tree_accuracies(forest)
     assert accuracies.shape == (20,)
     votes = forest.predict_proba(fold.X_test)  # votes are hard
     right = votes[np.arange(len(fold.y_test)), fold.y_test]

@@ -15,7 +15,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from mrforest.cli import app
-from mrforest.experiments import protocol, table1, table1_figures
+from mrforest.experiments import protocol, table1, table1_figures, table1_grids
 from mrforest.experiments.store import Store
 from mrforest.experiments.tables import BULLET, DAGGER, Cell, Grid, escape_latex
 from tests.experiments import measures
@@ -123,14 +123,14 @@ def with_minus(text):
 
 
 def test_markdown(frame):
-    text = table1.grid(frame, "stop").to_markdown()
+    text = table1_grids.grid(frame, "stop").to_markdown()
     table, caption = text.split("\n\nIn brackets")
     assert table + "\n" == with_minus(GOLDEN)
     assert "on 2 datasets" in caption
 
 
 def test_the_printed_table_in_markdown():
-    lines = table1.printed_grid().to_markdown().splitlines()
+    lines = table1_grids.printed_grid().to_markdown().splitlines()
     assert "| zoo | 80.00 | 85.00 | 87.69 | **90.64**† | 93.39 | 87.38 |" in lines
     assert "| car | 88.02 | 93.43 | 79.07 | **96.30** | 92.17 | 97.42• |" in lines
     assert "| average rank | 5.1 | 4.1 | 4.8 | 1.5 | 3.7 | 1.8 |" in lines
@@ -156,13 +156,13 @@ def assert_balanced(latex):
 
 
 def test_latex_is_balanced_and_every_row_is_as_wide(frame):
-    for grid in (table1.grid(frame, "floor"), table1.printed_grid()):
+    for grid in (table1_grids.grid(frame, "floor"), table1_grids.printed_grid()):
         latex = grid.to_latex()
         assert_balanced(latex)
         rows = [line for line in latex.splitlines() if line.endswith(r"\\")]
         assert {line.count("&") for line in rows} == {len(grid.heading) - 1}
         assert len(rows) == 1 + len(grid.rows) + len(grid.summary)
-    text = table1.grid(frame, "stop").to_latex()
+    text = table1_grids.grid(frame, "stop").to_latex()
     assert r"zoo & 90.00 (+10.00) & 91.00 (+6.00) & \textbf{92.00}$^{\dagger}$" in text
     assert r"99.00$^{\bullet}$ (+1.58)" in text
     assert r"80.00 ($-$7.38)" in text
@@ -189,7 +189,7 @@ def test_rows_must_fit_the_heading():
 @pytest.mark.parametrize(("width", "has_notes"), [(140, True), (80, False)])
 def test_a_narrow_terminal_has_no_notes(frame, width, has_notes):
     console = Console(file=io.StringIO(), width=width)
-    table1.grid(frame, "stop").print(console)
+    table1_grids.grid(frame, "stop").print(console)
     text = console.file.getvalue()
     assert max(map(len, text.splitlines())) <= width
     assert f"92.00{DAGGER}" in text
@@ -200,7 +200,7 @@ def test_a_narrow_terminal_has_no_notes(frame, width, has_notes):
 
 def test_gaps_stay_empty(frame):
     lacking = frame[(frame["dataset"] != "zoo") | (frame["forest"] != "BRF")]
-    lines = table1.grid(lacking, "stop").to_markdown().splitlines()
+    lines = table1_grids.grid(lacking, "stop").to_markdown().splitlines()
     assert (
         with_minus(
             "| zoo | 90.00 (+10.00) |  | **92.00**† (+1.36) | 80.00 (-7.38) | 93.00 |"

@@ -147,6 +147,7 @@ def test_a_node_without_cuts_is_refused():
 
 
 def test_plot():
+    pytest.importorskip("matplotlib")
     X, y = load_iris(return_X_y=True, as_frame=True)
     forests = {
         "Breiman": BreimanForestClassifier(),

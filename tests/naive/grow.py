@@ -18,7 +18,7 @@ from tests.naive.score import (
     variance_tolerance,
     weight_of,
 )
-from tests.naive.split import candidates, divide, goes_left, within_range
+from tests.naive.split import candidates, divide, within_range
 
 __all__ = [
     "Candidate",
@@ -31,7 +31,6 @@ __all__ = [
     "draw",
     "draw_label",
     "draw_probabilities",
-    "goes_left",
     "grow",
 ]
 

@@ -25,7 +25,7 @@ from mrforest.cli._reproduce import (
     save,
     write,
 )
-from mrforest.experiments import protocol, table1, table1_figures
+from mrforest.experiments import protocol, table1, table1_figures, table1_grids
 
 
 @reproduce.command("table1")
@@ -67,8 +67,8 @@ def reproduce_table1(
 
 def _show(frame: pd.DataFrame, output: Path) -> None:
     """Print the tables, and write them and the figures."""
-    grids = [table1.grid(frame, rule) for rule in protocol.LEAF_RULES]
-    written = [*grids, table1.printed_grid()]
+    grids = [table1_grids.grid(frame, rule) for rule in protocol.LEAF_RULES]
+    written = [*grids, table1_grids.printed_grid()]
     write("\n".join(grid.to_markdown() for grid in written), output / "table1.md")
     write("\n".join(grid.to_latex() for grid in written), output / "table1.tex")
     write(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest.experiments.protocol import folds, load_table
+from mrforest.inspection import tree_scores
 
 __all__ = ["Fold", "cut"]
 
@@ -42,6 +43,10 @@ class Fold(NamedTuple):
     def accuracy(self, fitted: Any) -> float:
         """Return the share of test rows that get their class, in per cent."""
         return 100 * float(np.mean(fitted.predict(self.X_test) == self.y_test))
+
+    def tree_accuracies(self, fitted: Any) -> NDArray[np.float64]:
+        """Return the same of each tree of a forest by itself."""
+        return 100 * tree_scores(fitted, self.X_test, self.y_test)
 
 
 def cut(name: str, repetition: int, fold: int) -> Fold:

@@ -62,6 +62,14 @@ class Check:
         Epsilon, and the largest loss or a lower bound on epsilon.
     is_sound : bool
         Whether the claim is known to be true.
+
+    Examples
+    --------
+    >>> from mrforest.experiments.audit import Check
+    >>> Check("exhaustive", "Gini", claimed=1.0, found=0.9, is_sound=True).holds
+    True
+    >>> Check("empirical", "a seed", claimed=1.0, found=3.2, is_sound=False).holds
+    False
     """
 
     audit: str
@@ -78,7 +86,20 @@ class Check:
 
 @dataclass(frozen=True)
 class Attack:
-    """A membership attack on one forest; a forest without privacy has no epsilon."""
+    """A membership attack on one forest; a forest without privacy has no epsilon.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mrforest import PrivateForestClassifier
+    >>> from mrforest.experiments.audit import Attack
+    >>> from mrforest.privacy import audit
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = PrivateForestClassifier(1.0, bounds=(0, 8), classes=[0, 1, 2])
+    >>> found = audit.membership(forest, X, y, epsilon=1.0, runs=20)
+    >>> round(Attack("private forest", 1.0, found).result.bound, 3)
+    0.462
+    """
 
     what: str
     epsilon: float | None
@@ -97,6 +118,20 @@ class Audits:
         On the private forest for several epsilons, and on scikit-learn's.
     losses : ExactAudit
         Of one private forest, for some of its rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mrforest import PrivateForestClassifier
+    >>> from mrforest.experiments.audit import Audits, Check
+    >>> from mrforest.privacy import audit
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = PrivateForestClassifier(1.0, bounds=(0, 8), classes=[0, 1, 2])
+    >>> forest = forest.fit(X, y)
+    >>> losses = audit.exact(forest, X, y, rows=range(10))
+    >>> refuted = Check("empirical", "a forest", claimed=1.0, found=1.2, is_sound=True)
+    >>> Audits([refuted], [], losses).n_surprises
+    1
     """
 
     checks: list[Check]
@@ -143,6 +178,15 @@ def run(
     Returns
     -------
     Audits
+
+    Examples
+    --------
+    >>> from mrforest.experiments import audit
+    >>> found = audit.run(runs=100, attacks=10, n_jobs=1)
+    >>> {check.what for check in found.checks if check.found == float("inf")}
+    {'cuts of the data'}
+    >>> found.losses.holds
+    True
     """
 
     def stepping(found: Iterator[Any]) -> list[Any]:

@@ -30,6 +30,13 @@ def draw(audits: Audits) -> Figure:
     -------
     matplotlib.figure.Figure
         Not shown and not saved.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import audit, audit_figure
+    >>> figure = audit_figure.draw(audit.run(runs=100, attacks=4, n_jobs=1))
+    >>> figure.axes[0].get_title()
+    'Every small dataset, neighbour and output'
     """
     figure = Figure(figsize=(12, 8.6), layout="constrained", dpi=150)
     panels = figure.subplots(2, 2).ravel()

@@ -92,6 +92,14 @@ def tasks(*, quick: bool = False) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
+
+    Examples
+    --------
+    >>> from mrforest.experiments import consistency
+    >>> len(consistency.tasks(quick=True)), len(consistency.tasks())
+    (512, 1824)
+    >>> sorted(consistency.tasks()[0])
+    ['distribution', 'forest', 'k', 'n', 'n_trees', 'repetition']
     """
     return [
         {
@@ -122,6 +130,15 @@ def measure(settings: Mapping[str, Any]) -> dict[str, float]:
     -------
     dict
         `excess`, the error less the Bayes risk; `risk`, their sum; `bayes_risk`.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import consistency
+    >>> found = consistency.measure(consistency.tasks()[0])
+    >>> sorted(found)
+    ['bayes_risk', 'excess', 'risk']
+    >>> found["risk"] > found["bayes_risk"]
+    True
     """
     distribution = DISTRIBUTIONS[settings["distribution"]]
     n, repetition = settings["n"], settings["repetition"]
@@ -167,7 +184,15 @@ def excess_of(forest: Any, distribution: Distribution, n_test: int = N_TEST) -> 
 
 
 class Slope(NamedTuple):
-    """Of a straight line through logarithms, and its standard error."""
+    """Of a straight line through logarithms, and its standard error.
+
+    Examples
+    --------
+    >>> from mrforest.experiments.consistency import Slope
+    >>> slope = Slope(value=-0.5, error=0.1)
+    >>> f"{slope.value:.1f} ± {slope.error:.1f}"
+    '-0.5 ± 0.1'
+    """
 
     value: float
     error: float
@@ -191,6 +216,15 @@ def slope_of(
         Its error comes from those of the means, which are independent: a logarithm has
         the relative error of its number, and the slope is a weighted sum. Both are NaN
         if there are fewer than two sizes or an excess is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mrforest.experiments.consistency import slope_of
+    >>> n = np.array([100.0, 1000.0, 10000.0])
+    >>> slope = slope_of(n, means=2 / np.sqrt(n), errors=0.1 / np.sqrt(n))
+    >>> round(slope.value, 6), round(slope.error, 3)
+    (-0.5, 0.015)
     """
     if len(sizes) < 2 or not (means > 0).all():
         return Slope(math.nan, math.nan)
@@ -215,6 +249,22 @@ def excess_by_size(frame: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         One row for each distribution, forest and n: `excess`, its standard `error` (NaN
         of a single repetition), `risk` and `bayes_risk`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import consistency
+    >>> wanted = [
+    ...     task
+    ...     for task in consistency.tasks(quick=True)
+    ...     if task["distribution"] == "smooth wave" and task["forest"] == "MRF"
+    ... ]
+    >>> frame = pd.DataFrame({**w, **consistency.measure(w)} for w in wanted)
+    >>> means = consistency.excess_by_size(frame)
+    >>> means["n"].tolist()
+    [100, 300, 1000, 3000, 10000]
+    >>> means["excess"].is_monotonic_decreasing
+    True
     """
     groups = frame.groupby(["distribution", "forest", "n"])
     return pd.DataFrame(
@@ -242,6 +292,20 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
         the largest table, excess there in per cent, its standard error, the slope from
         `SLOPE_FROM` rows on and its standard error, and the slope between the two
         largest sizes (`last_slope`), which tells whether the error still falls.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import consistency
+    >>> wanted = [
+    ...     task
+    ...     for task in consistency.tasks(quick=True)
+    ...     if task["distribution"] == "smooth wave" and task["forest"] == "MRF"
+    ... ]
+    >>> frame = pd.DataFrame({**w, **consistency.measure(w)} for w in wanted)
+    >>> found = consistency.summary(frame).loc[0]
+    >>> print(found["largest_n"], -1 < found["slope"] < -0.2)
+    10000 True
     """
     rows = []
     for (distribution, forest), own in excess_by_size(frame).groupby(

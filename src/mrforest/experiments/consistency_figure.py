@@ -52,6 +52,20 @@ def draw(frame: pd.DataFrame) -> Figure:
     matplotlib.figure.Figure
         Not shown and not saved. Above the errors with the Bayes risk, below the excess
         on logarithmic axes with the slopes; one column for each distribution.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import consistency, consistency_figure
+    >>> wanted = [
+    ...     task
+    ...     for task in consistency.tasks(quick=True)
+    ...     if task["distribution"] == "smooth wave" and task["forest"] == "MRF"
+    ... ]
+    >>> frame = pd.DataFrame({**w, **consistency.measure(w)} for w in wanted)
+    >>> figure = consistency_figure.draw(frame)
+    >>> [axes.get_ylabel() for axes in figure.axes]
+    ['error', 'error above the Bayes risk']
     """
     means, slopes = excess_by_size(frame), summary(frame)
     names = present(frame["distribution"], DISTRIBUTIONS)

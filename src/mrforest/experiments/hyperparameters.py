@@ -84,6 +84,14 @@ def tasks(
     Returns
     -------
     list of dict
+
+    Examples
+    --------
+    >>> from mrforest.experiments import hyperparameters
+    >>> len(hyperparameters.tasks(quick=True)), len(hyperparameters.tasks())
+    (175, 3509)
+    >>> sorted(hyperparameters.tasks()[0])[:4]
+    ['dataset', 'feature_budget', 'n_folds', 'n_trees']
     """
     values = budgets(step or (QUICK_STEP if quick else STEP))
     plan = QUICK if quick else FULL
@@ -115,6 +123,14 @@ def measure(settings: Mapping[str, Any]) -> dict[str, Any]:
     -------
     dict
         `accuracy`, in per cent, the mean over the folds; `fold_accuracies`.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import hyperparameters
+    >>> task = hyperparameters.tasks(quick=True, datasets=["wdbc"])[0]
+    >>> found = hyperparameters.measure({**task, "n_trees": 5, "n_folds": 3})
+    >>> len(found["fold_accuracies"]), found["accuracy"] > 80
+    (3, True)
     """
     accuracies = []
     for number in range(settings["n_folds"]):
@@ -149,6 +165,19 @@ def surface(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     -------
     DataFrame
         B1 down, B2 across, both ascending.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import hyperparameters
+    >>> wanted = [
+    ...     {**task, "n_trees": 5, "n_folds": 2}
+    ...     for task in hyperparameters.tasks(quick=True, step=10, datasets=["wdbc"])
+    ... ]
+    >>> frame = pd.DataFrame({**w, **hyperparameters.measure(w)} for w in wanted)
+    >>> grid = hyperparameters.surface(frame, "wdbc")
+    >>> grid.index.tolist(), grid.columns.tolist()
+    ([0.0, 10.0, 20.0], [0.0, 10.0, 20.0])
     """
     return frame[frame["dataset"] == dataset].pivot_table(
         index="feature_budget", columns="split_budget", values="accuracy"
@@ -192,6 +221,19 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
         the worst cell where both are 10 or more (`plateau_range`); the typical standard
         error of a difference of two cells (`gap_error`). Cells that were not measured
         are NaN.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import hyperparameters
+    >>> wanted = [
+    ...     {**task, "n_trees": 5, "n_folds": 2}
+    ...     for task in hyperparameters.tasks(quick=True, step=10, datasets=["wdbc"])
+    ... ]
+    >>> frame = pd.DataFrame({**w, **hyperparameters.measure(w)} for w in wanted)
+    >>> found = hyperparameters.summary(frame).loc[0]
+    >>> print(found["dataset"], found["best"] >= found["default"])
+    wdbc True
     """
     rows = []
     for name in present(frame["dataset"], SIX):
@@ -235,6 +277,18 @@ def draw(frame: pd.DataFrame) -> Figure:
     matplotlib.figure.Figure
         Not shown and not saved. Every panel has colours of its own, because datasets
         differ far more than budgets do.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import hyperparameters
+    >>> wanted = [
+    ...     {**task, "n_trees": 5, "n_folds": 2}
+    ...     for task in hyperparameters.tasks(quick=True, step=10, datasets=["wdbc"])
+    ... ]
+    >>> frame = pd.DataFrame({**w, **hyperparameters.measure(w)} for w in wanted)
+    >>> hyperparameters.draw(frame).axes[0].get_xlabel()
+    'B2, budget of the cut'
     """
     names = present(frame["dataset"], SIX)
     n_columns = min(3, len(names))

@@ -23,7 +23,6 @@ import pandas as pd
 from mrforest.experiments._folds import Fold, cut
 from mrforest.experiments._panels import present
 from mrforest.experiments.protocol import N_FOLDS, load_table
-from mrforest.experiments.single_trees import tree_accuracies
 from mrforest.forests.multinomial import MultinomialForestClassifier
 from mrforest.forests.private import PrivateForestClassifier
 from mrforest.privacy import PrivacyLeakWarning, allocate
@@ -104,6 +103,14 @@ def tasks(
     Returns
     -------
     list of dict
+
+    Examples
+    --------
+    >>> from mrforest.experiments import privacy_table
+    >>> len(privacy_table.tasks(quick=True)), len(privacy_table.tasks())
+    (231, 2310)
+    >>> list(dict.fromkeys(task["model"] for task in privacy_table.tasks()))
+    ['printed', 'printed, majorities', 'private', 'not private', 'majority class']
     """
     found = []
     for dataset in datasets:
@@ -141,6 +148,14 @@ def measure(settings: Mapping[str, Any]) -> dict[str, Any]:
     dict
         `accuracy`, in per cent. Of a forest also `tree_accuracy`, the mean of its
         trees, and `depth`, that of the deepest.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import privacy_table
+    >>> task = {"dataset": "wdbc", "model": "private", "epsilon": 4.0}
+    >>> found = privacy_table.measure({**task, "repetition": 0, "fold": 0})
+    >>> found["accuracy"] > 70
+    True
     """
     fold = cut(settings["dataset"], settings["repetition"], settings["fold"])
     return MEASURES[settings["model"]](settings, fold)
@@ -167,7 +182,7 @@ def _measure_forest(
     )
     return {
         "accuracy": fold.accuracy(fold.fit(forest)),
-        "tree_accuracy": float(tree_accuracies(forest, fold).mean()),
+        "tree_accuracy": float(fold.tree_accuracies(forest).mean()),
         "depth": int(forest.depths_.max()),
     }
 
@@ -222,6 +237,13 @@ def public_facts(name: str) -> dict[str, Any]:
         `bounds`, the smallest and the largest number of each numeric column in the
         whole table, as ints if all are whole; `categories` and `classes`. An owner
         takes them from public knowledge; here the whole table stands for that.
+
+    Examples
+    --------
+    >>> from mrforest.experiments.privacy_table import public_facts
+    >>> facts = public_facts("wdbc")
+    >>> facts["bounds"][0], facts["classes"]
+    ((6.981, 28.11), [0, 1])
     """
     table = load_table(name)
     bounds: dict[int, tuple[Any, Any]] = {}
@@ -271,6 +293,22 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
         instead of 10. `private_b3` and `private_claimed`: the private forest at B3 and
         at `claimed_vote`; then at small epsilons. `not_private` and `majority_class`
         are the bounds.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import privacy_table
+    >>> wanted = [
+    ...     {**task, "n_trees": 5}
+    ...     for task in privacy_table.tasks(quick=True, datasets=["wdbc"])[:20]
+    ... ]
+    >>> frame = pd.DataFrame({**w, **privacy_table.measure(w)} for w in wanted)
+    >>> privacy_table.summary(frame)[["label_budget", "printed", "claimed_vote"]]
+       label_budget  printed  claimed_vote
+    0           1.0    94.71         100.0
+    1           5.0    94.95         500.0
+    2          10.0    94.93        1000.0
+    3          20.0    95.21        2000.0
     """
     rows = []
     for dataset in present(frame["dataset"], DATASETS):

@@ -72,6 +72,13 @@ class Table(NamedTuple):
         Which features are categories.
     y : ndarray of shape (n_samples,)
         Codes of the classes.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import protocol
+    >>> table = protocol.load_table("wdbc")
+    >>> table.X.shape, int(table.is_categorical.sum()), set(table.y.tolist())
+    ((569, 30), 0, {0, 1})
     """
 
     X: NDArray[np.float64]
@@ -93,6 +100,15 @@ def load_table(name: str) -> Table:
     -------
     Table
         Not to be written to.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import protocol
+    >>> table = protocol.load_table("wdbc")
+    >>> len(table.y)
+    569
+    >>> table.X.flags.writeable
+    False
     """
     return as_table(datasets.load(name))
 
@@ -109,6 +125,13 @@ def as_table(data: datasets.Dataset) -> Table:
     -------
     Table
         Not to be written to.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import datasets, protocol
+    >>> wdbc = datasets.load("wdbc")
+    >>> str(wdbc.y[0]), int(protocol.as_table(wdbc).y[0])
+    ('M', 1)
     """
     is_categorical = np.array(
         [isinstance(dtype, pd.CategoricalDtype) for dtype in data.X.dtypes]
@@ -155,6 +178,12 @@ def leaf_rules(forest: str) -> tuple[str, ...]:
     -------
     tuple of str
         "stop" and "floor" for the paper's, one rule for the others.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import protocol
+    >>> protocol.leaf_rules("MRF"), protocol.leaf_rules("scikit-learn")
+    (('stop', 'floor'), ('own',))
     """
     if forest not in (*PAPER, *EXTRAS):
         raise ValueError(f"forest={forest!r} must be one of {(*PAPER, *EXTRAS)}")
@@ -194,6 +223,13 @@ def make_forest(
     -------
     classifier
         Not fitted.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import protocol
+    >>> protocol.make_forest("MRF", "stop", n_estimators=10)
+    MultinomialForestClassifier(categorical_features=None, max_bins='exact',
+                                n_estimators=10, n_jobs=1)
     """
     if leaf_rule not in (allowed := leaf_rules(name)):
         raise ValueError(f"leaf_rule={leaf_rule!r} of {name} must be one of {allowed}")
@@ -246,6 +282,16 @@ def measure_fold(settings: Mapping[str, Any]) -> dict[str, float]:
     dict
         accuracy; log_loss and brier of the shares of classes, averaged over trees;
         fit_seconds, predict_seconds; leaves and depth, means over trees.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import protocol, table1
+    >>> task = next(table1.tasks(names=["wdbc"], forests=["MRF"], n_estimators=10))
+    >>> found = protocol.measure_fold(task.settings)
+    >>> found["accuracy"] > 0.85
+    True
+    >>> sorted(found)[:4]
+    ['accuracy', 'brier', 'depth', 'fit_seconds']
     """
     table = load_table(settings["dataset"])
     train, test = folds(

@@ -56,6 +56,15 @@ class Task(NamedTuple):
     cost : float
         A guess of what it takes, in any unit; only ratios matter. What was measured
         soon counts instead.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import consistency
+    >>> from mrforest.experiments.runner import Task
+    >>> settings = consistency.tasks(quick=True)[0]
+    >>> task = Task(consistency.EXPERIMENT, settings, consistency.measure)
+    >>> task.cost
+    1.0
     """
 
     experiment: str
@@ -65,7 +74,17 @@ class Task(NamedTuple):
 
 
 class FailedTasksError(Exception):
-    """Some tasks raised; all others are in the store."""
+    """Some tasks raised; all others are in the store.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import consistency
+    >>> from mrforest.experiments.runner import FailedTasksError, Task
+    >>> task = Task("consistency", {"n": 0}, consistency.measure)
+    >>> error = FailedTasksError([(task, ValueError("n=0 must be positive"))])
+    >>> str(error), error.failures[0][0].settings
+    ('1 task failed, see above', {'n': 0})
+    """
 
     def __init__(self, failures: list[tuple[Task, BaseException]]) -> None:
         self.failures = failures
@@ -111,6 +130,25 @@ def run(
         When all is done, if a task raised.
     RuntimeError
         If a process that measures was killed.
+
+    Examples
+    --------
+    What is in the store is not measured again:
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from rich.console import Console
+    >>> from mrforest.experiments import consistency
+    >>> from mrforest.experiments.runner import Task, run
+    >>> from mrforest.experiments.store import Store
+    >>> wanted = [
+    ...     Task("consistency", settings, consistency.measure)
+    ...     for settings in consistency.tasks(quick=True)[:2]
+    ... ]
+    >>> quiet = {"title": "Consistency", "rows": "distribution", "n_jobs": 1,
+    ...          "console": Console(quiet=True)}
+    >>> with TemporaryDirectory() as folder, Store(f"{folder}/results.sqlite") as store:
+    ...     run(wanted, store, **quiet), run(wanted, store, **quiet)
+    (2, 0)
     """
     wanted = {(task.experiment, identity(task.settings)): task for task in tasks}
     for task in wanted.values():

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from mrforest.experiments._folds import Fold, cut
+from mrforest.experiments._folds import cut
 from mrforest.experiments._panels import (
     BLUE,
     ORANGE,
@@ -27,7 +27,7 @@ from mrforest.experiments._panels import (
 )
 from mrforest.experiments.protocol import N_FOLDS, N_REPETITIONS, make_forest
 
-__all__ = ["EXPERIMENT", "draw", "measure", "summary", "tasks", "tree_accuracies"]
+__all__ = ["EXPERIMENT", "draw", "measure", "summary", "tasks"]
 
 EXPERIMENT = "single_trees"
 
@@ -57,6 +57,14 @@ def tasks(
     Returns
     -------
     list of dict
+
+    Examples
+    --------
+    >>> from mrforest.experiments import single_trees
+    >>> len(single_trees.tasks(quick=True)), len(single_trees.tasks())
+    (24, 1200)
+    >>> sorted(single_trees.tasks()[0])
+    ['dataset', 'fold', 'forest', 'n_trees', 'repetition']
     """
     return [
         {
@@ -86,6 +94,13 @@ def measure(settings: Mapping[str, Any]) -> dict[str, Any]:
     dict
         In per cent: `tree_accuracies`, one a tree, and `forest_accuracy`; and the
         number of rows that were asked about, `n_test`.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import single_trees
+    >>> found = single_trees.measure(single_trees.tasks(datasets=["wdbc"])[0])
+    >>> len(found["tree_accuracies"]), found["n_test"], found["forest_accuracy"] > 90
+    (100, 57, True)
     """
     fold = cut(settings["dataset"], settings["repetition"], settings["fold"])
     forest = make_forest(
@@ -97,30 +112,10 @@ def measure(settings: Mapping[str, Any]) -> dict[str, Any]:
     )
     fold.fit(forest)
     return {
-        "tree_accuracies": tree_accuracies(forest, fold).round(4).tolist(),
+        "tree_accuracies": fold.tree_accuracies(forest).round(4).tolist(),
         "forest_accuracy": fold.accuracy(forest),
         "n_test": len(fold.y_test),
     }
-
-
-def tree_accuracies(forest: Any, fold: Fold) -> NDArray[np.float64]:
-    """Return the accuracy of each tree by itself.
-
-    Parameters
-    ----------
-    forest : estimator
-        A fitted forest of this package.
-    fold : Fold
-        Its test rows are asked about.
-
-    Returns
-    -------
-    ndarray of shape (n_trees,)
-        In per cent.
-    """
-    return np.array(
-        [fold.accuracy(tree) for tree in forest.estimators_], dtype=np.float64
-    )
 
 
 # ---- what was found ------------------------------------------------------------------
@@ -146,6 +141,18 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
         One row for each dataset and forest: the number of trees, and in per cent the
         mean accuracy of a tree, its standard deviation, the 5th and the 95th
         percentile, and the mean accuracy of the forests that the trees made up.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import single_trees
+    >>> wanted = single_trees.tasks(quick=True, datasets=["wdbc"])
+    >>> frame = pd.DataFrame({**w, **single_trees.measure(w)} for w in wanted)
+    >>> found = single_trees.summary(frame)
+    >>> found[["forest", "n_trees"]].values.tolist()
+    [['MRF', 200], ['Breiman', 200]]
+    >>> print((found["forest_mean"] > found["tree_mean"]).all())
+    True
     """
     rows = []
     for dataset in present(frame["dataset"], SIX):
@@ -181,6 +188,15 @@ def draw(frame: pd.DataFrame) -> Figure:
     -------
     matplotlib.figure.Figure
         Not shown and not saved.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import single_trees
+    >>> wanted = single_trees.tasks(quick=True, datasets=["wdbc"])
+    >>> frame = pd.DataFrame({**w, **single_trees.measure(w)} for w in wanted)
+    >>> single_trees.draw(frame).axes[0].get_title()
+    'WDBC'
     """
     names = present(frame["dataset"], SIX)
     n_columns = min(3, len(names))

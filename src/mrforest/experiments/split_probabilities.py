@@ -78,6 +78,12 @@ def tasks(*, quick: bool = False, dataset: str = DATASET) -> list[dict[str, Any]
     Returns
     -------
     list of dict
+
+    Examples
+    --------
+    >>> from mrforest.experiments import split_probabilities
+    >>> [task["forest"] for task in split_probabilities.tasks()]
+    ['Breiman', 'Denil14', 'BRF', 'MRF', 'completely random']
     """
     n_draws = N_QUICK_DRAWS if quick else N_DRAWS
     return [
@@ -99,6 +105,13 @@ def measure(settings: Mapping[str, Any]) -> dict[str, Any]:
     dict
         `feature_names`; and of each cut its `feature` (a number), `threshold`, impurity
         `decrease`, and the `probability` with which it was picked.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import split_probabilities
+    >>> found = split_probabilities.measure(split_probabilities.tasks(quick=True)[0])
+    >>> round(sum(found["probability"]), 6)
+    1.0
     """
     dataset = load(settings["dataset"])
     found = split_probabilities(
@@ -157,6 +170,16 @@ def feature_probabilities(cuts: pd.DataFrame, budget: float) -> pd.Series:
     -------
     Series
         By number of the feature, the best first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments.split_probabilities import feature_probabilities
+    >>> cuts = pd.DataFrame({"feature": [0, 0, 1], "decrease": [0.1, 0.3, 0.2]})
+    >>> feature_probabilities(cuts, budget=2.0).round(3).to_dict()
+    {0: 0.731, 1: 0.269}
+    >>> feature_probabilities(cuts, budget=0.0).to_dict()
+    {0: 0.5, 1: 0.5}
     """
     best = best_decreases(cuts)
     return pd.Series(drawn_with(best.to_numpy(), budget), index=best.index)
@@ -183,6 +206,16 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
         feature, the expected impurity decrease as a share of the largest, and the
         number of cuts that a uniform draw of the same entropy would have
         (`effective_cuts`).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import split_probabilities
+    >>> wanted = split_probabilities.tasks(quick=True)[-2:]
+    >>> frame = pd.DataFrame({**w, **split_probabilities.measure(w)} for w in wanted)
+    >>> cuts = split_probabilities.summary(frame).set_index("forest")["effective_cuts"]
+    >>> print(cuts["completely random"] > cuts["MRF"])
+    True
     """
     rows = []
     for name in present(frame["forest"], FORESTS):
@@ -222,6 +255,15 @@ def draw(frame: pd.DataFrame) -> Figure:
     matplotlib.figure.Figure
         Not shown and not saved. Above the multinomial forest for several budgets, below
         all forests; features to the left, cuts to the right.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import split_probabilities
+    >>> wanted = split_probabilities.tasks(quick=True)[-2:]
+    >>> frame = pd.DataFrame({**w, **split_probabilities.measure(w)} for w in wanted)
+    >>> split_probabilities.draw(frame).axes[2].get_title()
+    'All forests: which feature?'
     """
     rows = {
         name: frame[frame["forest"] == name].iloc[0]

@@ -37,6 +37,12 @@ class SignedRanks(NamedTuple):
         Probability of so large a difference, if there is none; of two sides.
     winner : {-1, 0, 1}
         1 if the first is significantly larger, -1 if the second is, else 0.
+
+    Examples
+    --------
+    >>> from mrforest.experiments.stats import signed_ranks
+    >>> signed_ranks([9, 8, 9, 8, 9, 8], [1, 2, 3, 4, 5, 6])
+    SignedRanks(p=0.03125, winner=1)
     """
 
     p: float
@@ -88,6 +94,17 @@ def average_ranks(accuracies: pd.DataFrame) -> pd.Series:
     -------
     Series
         By forest; 1 is the best. Equal forests share the mean of their ranks.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import stats
+    >>> accuracies = pd.DataFrame(
+    ...     {"A": [90, 81, 70, 95], "B": [89, 80, 69, 94], "C": [80, 70, 69, 90]},
+    ...     index=["zoo", "cmc", "car", "wdbc"],
+    ... )
+    >>> stats.average_ranks(accuracies).to_dict()
+    {'A': 1.0, 'B': 2.125, 'C': 2.875}
     """
     return accuracies.round(PRECISION).rank(axis=1, ascending=False).mean()
 
@@ -104,6 +121,17 @@ def friedman(accuracies: pd.DataFrame) -> float:
     -------
     float
         Probability of ranks so different, if they are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import stats
+    >>> accuracies = pd.DataFrame(
+    ...     {"A": [90, 81, 70, 95], "B": [89, 80, 69, 94], "C": [80, 70, 69, 90]},
+    ...     index=["zoo", "cmc", "car", "wdbc"],
+    ... )
+    >>> round(stats.friedman(accuracies), 3)
+    0.022
     """
     ranks = accuracies.round(PRECISION)
     if (ranks.nunique(axis=1) == 1).all():
@@ -151,6 +179,19 @@ def draw_critical_difference(panels: dict[str, pd.DataFrame]) -> Figure:
     -------
     matplotlib.figure.Figure
         Not shown and not saved.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import stats
+    >>> accuracies = pd.DataFrame(
+    ...     {"A": [90, 81, 70, 95], "B": [89, 80, 69, 94], "C": [80, 70, 69, 90]},
+    ...     index=["zoo", "cmc", "car", "wdbc"],
+    ... )
+    >>> figure = stats.draw_critical_difference({"Four datasets": accuracies})
+    >>> print(figure.axes[0].get_title())
+    Four datasets: average rank, 4 datasets
+    critical difference 1.66, Friedman p = 0.022
     """
     # Slow to import, and nothing else needs it.
     import scikit_posthocs

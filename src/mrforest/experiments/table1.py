@@ -10,7 +10,6 @@ import pandas as pd
 
 from mrforest.experiments import protocol, stats
 from mrforest.experiments.runner import Task
-from mrforest.experiments.tables import BULLET, DAGGER, Cell, Grid
 
 __all__ = [
     "DATASETS",
@@ -21,10 +20,8 @@ __all__ = [
     "accuracies",
     "compared",
     "complete",
-    "grid",
     "long_table",
     "printed",
-    "printed_grid",
     "tasks",
 ]
 
@@ -77,12 +74,6 @@ PRINTED_WINNERS = {
 OTHER_MEASURES = (
     "log_loss", "brier", "fit_seconds", "predict_seconds", "leaves", "depth",
 )  # fmt: skip
-NOTE = "In brackets: ours less the printed number; of ranks, the printed one."
-CAPTION = (
-    "Bold: the best of the four consistent "
-    f"forests. {DAGGER} MRF is significantly better than Breiman's forest, {BULLET} "
-    "Breiman's than MRF (Wilcoxon's signed ranks of the folds, 0.05)."
-)
 DATASETS = tuple(PRINTED)
 # What a fold takes, roughly: the slowest come first, and the time left can be told.
 SECONDS = {
@@ -129,6 +120,16 @@ def tasks(
     Yields
     ------
     Task
+
+    Examples
+    --------
+    A dataset, ten times ten folds, two leaf rules; and the whole table:
+
+    >>> from mrforest.experiments import table1
+    >>> sum(1 for _ in table1.tasks(names=["zoo"], forests=["MRF"]))
+    200
+    >>> sum(1 for _ in table1.tasks())
+    33000
     """
     for name, forest in product(names, forests):
         for leaf_rule, repetition, fold in product(
@@ -166,6 +167,18 @@ def accuracies(frame: pd.DataFrame, leaf_rule: str) -> pd.DataFrame:
     -------
     DataFrame
         Datasets x forests, in the paper's order; NaN where there is no result.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import table1
+    >>> wanted = table1.tasks(
+    ...     names=["wdbc"], forests=["MRF", "BRF", "Breiman"], repeats=1, n_estimators=5
+    ... )
+    >>> frame = pd.DataFrame({**w.settings, **w.measure(w.settings)} for w in wanted)
+    >>> found = table1.accuracies(frame, "stop")
+    >>> found.shape, bool((found > 85).all(axis=None))
+    ((1, 3), True)
     """
     of_rule = frame["leaf_rule"].eq(leaf_rule) | frame["forest"].isin(protocol.EXTRAS)
     means = frame[of_rule].groupby(["dataset", "forest"])["accuracy"].mean().unstack()
@@ -181,7 +194,14 @@ def _in_order(names: Iterable[str], order: Sequence[str]) -> list[str]:
 
 
 def printed() -> pd.DataFrame:
-    """Return the paper's table, datasets x forests, in per cent."""
+    """Return the paper's table, datasets x forests, in per cent.
+
+    Examples
+    --------
+    >>> from mrforest.experiments import table1
+    >>> table1.printed().loc["wdbc", ["MRF", "Breiman"]].to_dict()
+    {'MRF': 95.78, 'Breiman': 96.01}
+    """
     return pd.DataFrame.from_dict(PRINTED, orient="index", columns=list(protocol.PAPER))
 
 
@@ -199,6 +219,17 @@ def compared(frame: pd.DataFrame, leaf_rule: str) -> pd.DataFrame:
     -------
     DataFrame
         By dataset: p, and winner, 1 for MRF, -1 for Breiman's, 0 for neither.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import table1
+    >>> wanted = table1.tasks(
+    ...     names=["wdbc"], forests=["MRF", "BRF", "Breiman"], repeats=1, n_estimators=5
+    ... )
+    >>> frame = pd.DataFrame({**w.settings, **w.measure(w.settings)} for w in wanted)
+    >>> table1.compared(frame, "floor").columns.tolist()
+    ['p', 'winner']
     """
     of_rule = frame[frame["leaf_rule"] == leaf_rule]
     folds = of_rule.pivot_table(
@@ -227,6 +258,18 @@ def complete(table: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         The paper's forests, datasets without gaps.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import table1
+    >>> table = pd.DataFrame(
+    ...     {"MRF": [95.8, 90.6], "Breiman": [96.0, None], "scikit-learn": [96.1, 95]},
+    ...     index=["wdbc", "zoo"],
+    ... )
+    >>> table1.complete(table)
+           MRF  Breiman
+    wdbc  95.8     96.0
     """
     return table[[name for name in table if name in protocol.PAPER]].dropna()
 
@@ -245,6 +288,19 @@ def long_table(frame: pd.DataFrame) -> pd.DataFrame:
         Accuracies in per cent with their standard deviation over the folds, the printed
         ones and the difference; p of MRF against Breiman's; means of the other
         measures.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import table1
+    >>> wanted = table1.tasks(
+    ...     names=["wdbc"], forests=["MRF", "BRF", "Breiman"], repeats=1, n_estimators=5
+    ... )
+    >>> frame = pd.DataFrame({**w.settings, **w.measure(w.settings)} for w in wanted)
+    >>> table1.long_table(frame)[["forest", "leaf_rule", "folds", "printed"]].head(2)
+      forest leaf_rule  folds  printed
+    0    BRF     floor     10    95.36
+    1    BRF      stop     10    95.36
     """
     groups = frame.groupby(["dataset", "forest", "leaf_rule"], as_index=False)
     table = groups.agg(
@@ -270,106 +326,3 @@ def long_table(frame: pd.DataFrame) -> pd.DataFrame:
         key=lambda names: names.map(place).fillna(len(place)),
         kind="stable",
     )
-
-
-# ---- tables to read ------------------------------------------------------------------
-
-
-def grid(frame: pd.DataFrame, leaf_rule: str) -> Grid:
-    """Lay out the table as in the paper, with differences from the printed numbers.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Results of the experiment.
-    leaf_rule : {"stop", "floor"}
-        Of the paper's forests.
-
-    Returns
-    -------
-    Grid
-    """
-    table, theirs = accuracies(frame, leaf_rule), printed()
-    gaps = (table - theirs).reindex_like(table)
-    winners = compared(frame, leaf_rule)["winner"]
-    n_folds = frame.groupby(["dataset", "forest", "leaf_rule"]).size().max()
-    ranked = complete(table)
-    summary = [
-        ["mean difference", *(_signed(gaps[name].mean()) for name in table)],
-        [
-            "mean |difference|",
-            *(_plain(gaps[name].abs().mean()) for name in table),
-        ],
-    ]
-    return Grid(
-        title=f'Accuracy (%), leaf_rule="{leaf_rule}", {n_folds} folds',
-        heading=["dataset", *table],
-        rows=_rows(table, gaps, winners),
-        summary=[
-            [Cell("average rank"), *_ranks(ranked, list(table))],
-            *([Cell(text) for text in row] for row in summary),
-        ],
-        caption=CAPTION
-        + f" Ranks are among the paper's forests, on {len(ranked)} datasets.",
-        note=NOTE,
-    )
-
-
-def printed_grid() -> Grid:
-    """Lay out the paper's own numbers."""
-    table = printed()
-    winners = pd.Series(PRINTED_WINNERS)
-    ranks = [f"{rank:.1f}" for rank in PRINTED_RANKS]
-    return Grid(
-        title="Accuracy (%) as printed in the paper",
-        heading=["dataset", *table],
-        rows=_rows(table, None, winners),
-        summary=[[Cell(text) for text in ("average rank", *ranks)]],
-    )
-
-
-def _rows(
-    table: pd.DataFrame, gaps: pd.DataFrame | None, winners: pd.Series
-) -> list[list[Cell]]:
-    consistent = [name for name in table if name in protocol.CONSISTENT]
-    best = table[consistent].round(2).max(axis=1)
-    marked = {("MRF", 1): DAGGER, ("Breiman", -1): BULLET}
-    return [
-        [
-            Cell(name),
-            *(
-                Cell(
-                    _plain(table.loc[name, forest]),
-                    is_bold=forest in consistent
-                    and round(table.loc[name, forest], 2) == best[name],
-                    mark=marked.get((forest, winners.get(name)), ""),
-                    note="" if gaps is None else _bracketed(gaps.loc[name, forest]),
-                )
-                for forest in table
-            ),
-        ]
-        for name in table.index
-    ]
-
-
-def _ranks(ranked: pd.DataFrame, forests: Sequence[str]) -> list[Cell]:
-    theirs = dict(zip(protocol.PAPER, PRINTED_RANKS, strict=True))
-    ours = stats.average_ranks(ranked) if len(ranked) else pd.Series(dtype=float)
-    return [
-        Cell(f"{ours[name]:.2f}", note=f"({theirs[name]:.1f})")
-        if name in ours
-        else Cell("")
-        for name in forests
-    ]
-
-
-def _plain(number: float) -> str:
-    return "" if pd.isna(number) else f"{number:.2f}"
-
-
-def _signed(number: float) -> str:
-    return "" if pd.isna(number) else f"{number:+.2f}".replace("-", "\N{MINUS SIGN}")
-
-
-def _bracketed(number: float) -> str:
-    return f"({_signed(number)})" if _signed(number) else ""

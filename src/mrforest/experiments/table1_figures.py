@@ -27,6 +27,22 @@ def draw_ranks(frame: pd.DataFrame) -> Figure | None:
     -------
     matplotlib.figure.Figure or None
         None if there are fewer than two datasets or three forests of the paper to rank.
+
+    Examples
+    --------
+    One dataset is too few for ranks:
+
+    >>> import pandas as pd
+    >>> from mrforest.experiments import table1, table1_figures
+    >>> wanted = table1.tasks(
+    ...     names=["wdbc"], forests=["MRF", "BRF", "Breiman"], repeats=1, n_estimators=5
+    ... )
+    >>> frame = pd.DataFrame({**w.settings, **w.measure(w.settings)} for w in wanted)
+    >>> table1_figures.draw_ranks(frame) is None
+    True
+    >>> other = frame.assign(dataset="another")
+    >>> len(table1_figures.draw_ranks(pd.concat([frame, other])).axes)
+    2
     """
     panels = {
         f'leaf_rule="{rule}"': table1.complete(table1.accuracies(frame, rule))
@@ -52,6 +68,18 @@ def draw_accuracies(frame: pd.DataFrame) -> Figure:
     -------
     matplotlib.figure.Figure
         A panel for each forest of the paper that there are results of.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mrforest.experiments import table1, table1_figures
+    >>> wanted = table1.tasks(
+    ...     names=["wdbc"], forests=["MRF", "BRF", "Breiman"], repeats=1, n_estimators=5
+    ... )
+    >>> frame = pd.DataFrame({**w.settings, **w.measure(w.settings)} for w in wanted)
+    >>> figure = table1_figures.draw_accuracies(frame)
+    >>> [axes.get_title() for axes in figure.axes]
+    ['BRF', 'MRF', 'Breiman']
     """
     ours = {rule: table1.accuracies(frame, rule) for rule in protocol.LEAF_RULES}
     any_rule = ours["stop"]

@@ -46,6 +46,13 @@ class Cell:
         A mark behind the text.
     note : str
         What follows, never bold.
+
+    Examples
+    --------
+    >>> from mrforest.experiments.tables import Cell
+    >>> cell = Cell("95.8", is_bold=True, note="(+0.1)")
+    >>> cell.write(str, lambda text: f"**{text}**", str)
+    '**95.8** (+0.1)'
     """
 
     text: str
@@ -83,6 +90,18 @@ class Grid:
         How to read it.
     note : str
         What the notes of cells are.
+
+    Examples
+    --------
+    >>> from mrforest.experiments.tables import Cell, Grid
+    >>> row = [Cell("wdbc"), Cell("95.8", is_bold=True, note="(+0.1)")]
+    >>> grid = Grid("Accuracy (%)", heading=["dataset", "MRF"], rows=[row])
+    >>> print(grid.to_markdown(), end="")
+    **Accuracy (%)**
+    <BLANKLINE>
+    | dataset | MRF |
+    |:---|---:|
+    | wdbc | **95.8** (+0.1) |
     """
 
     title: str

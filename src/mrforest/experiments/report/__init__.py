@@ -59,8 +59,8 @@ def page_of(frames: Mapping[str, pd.DataFrame], *, name: str) -> str:
     Parameters
     ----------
     frames : mapping of str to DataFrame
-        Results by experiment. One that is missing or empty has a section all the same,
-        which says what computes it.
+        Results by experiment, as `Store.frame` returns them. One that is missing or
+        empty has a section all the same, which says what computes it.
     name : str
         Of the file of results.
 
@@ -68,6 +68,15 @@ def page_of(frames: Mapping[str, pd.DataFrame], *, name: str) -> str:
     -------
     str
         HTML.
+
+    Examples
+    --------
+    Of no results at all; the page says how to get them:
+
+    >>> from mrforest.experiments import report
+    >>> page = report.page_of({}, name="results.sqlite")
+    >>> "mrforest reproduce table1" in page
+    True
     """
     sections = {
         experiment.replace("_", "-"): section(frames.get(experiment, pd.DataFrame()))
@@ -96,6 +105,21 @@ def write(results: Path, output: Path) -> list[Section]:
     -------
     list of Section
         Those of which there are no results.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from mrforest.experiments import report, single_trees
+    >>> from mrforest.experiments.store import Store
+    >>> with TemporaryDirectory() as folder:
+    ...     results, page = Path(folder, "results.sqlite"), Path(folder, "report.html")
+    ...     with Store(results) as store:
+    ...         for task in single_trees.tasks(quick=True, datasets=["wdbc"]):
+    ...             store.add("single_trees", task, single_trees.measure(task))
+    ...     missing = report.write(results, page)
+    ...     len(missing), "WDBC" in page.read_text(encoding="utf-8")
+    (6, True)
     """
     with Store(results) as store:
         frames = {experiment: store.frame(experiment) for experiment in SECTIONS}
