@@ -4,7 +4,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.build meson.options
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Most of what is installed is never imported: Python compiles the rest when it is.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 BUILD   := $(INSTALL) --no-build-isolation --no-deps
 PYTEST  := $(BIN)/python -m pytest -n auto
 # Where flavours of the compiled core are put, beside the released one in .venv
@@ -106,7 +107,7 @@ $(VENV)/.built: $(VENV)/.requirements $(SOURCES)
 $(CHECKED)/.built: $(VENV)/.requirements $(SOURCES)
 	rm -rf $(CHECKED)
 	$(BUILD) --target $(CHECKED) -Cbuild-dir=build/checked/meson \
-		-Csetup-args=-Dchecked=true .
+		-Csetup-args=-Dchecked=true -Csetup-args=-Doptimization=1 .
 	touch $@
 
 $(ASAN)/.built: $(VENV)/.requirements $(SOURCES)
