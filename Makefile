@@ -4,8 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.build meson.options
-# Most of what is installed is never imported: Python compiles the rest when it is.
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BUILD   := $(INSTALL) --no-build-isolation --no-deps
 PYTEST  := $(BIN)/python -m pytest -n auto
 # Where flavours of the compiled core are put, beside the released one in .venv

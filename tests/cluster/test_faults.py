@@ -5,6 +5,7 @@ import os
 import signal
 from contextlib import contextmanager
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -30,6 +31,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*inplace keyword.*")
 @pytest.fixture(scope="module")
 def client():
     with (
+        # An error instead of a task that waits for ever
+        dask.config.set({"distributed.scheduler.no-workers-timeout": "60s"}),
         LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
@@ -41,14 +44,15 @@ def client():
 # ---- a worker is killed --------------------------------------------------------------
 
 
-def killing(client, depth, killed):
-    """Kill a worker when the trees have reached a depth."""
+def killing(client, depth, killed, n_victims=1):
+    """Kill workers when the trees have reached a depth."""
 
     def watch(level):
         if level.depth == depth and not killed:
             workers = client.run(os.getpid)
-            killed.append(sorted(workers.values())[0])
-            os.kill(killed[0], signal.SIGKILL)
+            killed.extend(sorted(workers.values())[:n_victims])
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
 
     @contextmanager
     def watching(n_trees, *, visible, words=None):
@@ -57,18 +61,20 @@ def killing(client, depth, killed):
     return watching
 
 
-@pytest.mark.parametrize("depth", [0, 3])
-def test_worker_is_killed_while_trees_grow(client, depth, monkeypatch):
+@pytest.mark.parametrize(("depth", "n_victims"), [(0, 1), (3, 2)])
+def test_workers_are_killed_while_trees_grow(client, depth, n_victims, monkeypatch):
+    client.wait_for_workers(2)
     X, y = load_digits(return_X_y=True)
     lengths = [500, 0, 700, 597]
     killed = []
-    monkeypatch.setattr(dask_forests, "watching", killing(client, depth, killed))
+    watching = killing(client, depth, killed, n_victims)
+    monkeypatch.setattr(dask_forests, "watching", watching)
     far = DaskMultinomialForestClassifier(
         client, n_estimators=8, random_state=3, gather_rows=40
     )
     far.fit(as_array(X, lengths), as_array(y, lengths))
-    assert len(killed) == 1
-    assert killed[0] not in client.run(os.getpid).values()
+    assert len(killed) == n_victims
+    assert not set(killed) & set(client.run(os.getpid).values())
     assert_same_forest(far, MultinomialForestClassifier(8, random_state=3).fit(X, y))
 
 

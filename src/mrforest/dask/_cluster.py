@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dask.delayed import Delayed
-from distributed import Client
+from distributed import Client, Scheduler, SchedulerPlugin
 
 # Seconds to wait for a first worker: a cluster may start them when they are needed
 PATIENCE = 60
@@ -27,6 +27,7 @@ class DaskCluster:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        client.register_plugin(FreeTasks())
         workers = workers_of(client)
         self._addresses = sorted(workers)
         # 0 or None: no limit
@@ -66,6 +67,31 @@ class DaskCluster:
         """Return results; an error in one of them is raised."""
         results: list[Any] = self._client.gather(list(futures))
         return results
+
+
+class FreeTasks(SchedulerPlugin):
+    """Tasks that may run on another worker than they ask for do so on any that comes.
+
+    Without it they would wait for ever where all workers are lost at once: a scheduler
+    with no worker puts such tasks aside, and then asks of each new worker only whether
+    it is the one that they asked for.
+    """
+
+    name = "mrforest-free-tasks"
+    idempotent = True
+
+    async def start(self, scheduler: Scheduler) -> None:
+        """Get to know the scheduler."""
+        self._scheduler = scheduler
+
+    def transition(
+        self, key: Any, start: str, finish: str, *args: Any, **kwargs: Any
+    ) -> None:
+        """Forget what a task asked for when it is put aside."""
+        if finish == "no-worker":
+            task = self._scheduler.tasks[key]
+            if task.loose_restrictions:
+                task.worker_restrictions = None
 
 
 def workers_of(client: Client) -> dict[str, Any]:
