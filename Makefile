@@ -6,8 +6,7 @@ BIN    := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.build meson.options
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BUILD   := $(INSTALL) --no-build-isolation --no-deps
-# Neighbours stay in one process, which then makes the clusters and pages that they share.
-PYTEST  := $(BIN)/python -m pytest -n auto --dist worksteal
+PYTEST  := $(BIN)/python -m pytest -n auto
 # Where flavours of the compiled core are put, beside the released one in .venv
 CHECKED := build/checked/site
 ASAN    := build/asan/site
@@ -29,7 +28,7 @@ test: $(VENV)/.built $(VENV)/.tools  ## build and run the tests
 	$(PYTEST) --doctest-modules --pyargs mrforest -q
 
 test-checked: $(CHECKED)/.built $(VENV)/.tools  ## those that compiled code answers for, on a build with bounds checks
-	PYTHONPATH=$(CHECKED) $(PYTEST) $(COMPILED) -k "not drawn_as_they_say and not distribution"
+	HYPOTHESIS_PROFILE=few PYTHONPATH=$(CHECKED) $(PYTEST) $(COMPILED) -k "not drawn_as_they_say and not distribution"
 
 test-asan: $(ASAN)/.built $(VENV)/.tools  ## tests of the core under address and UB sanitizers
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \

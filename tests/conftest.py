@@ -12,6 +12,9 @@ settings.register_profile(
 settings.register_profile(
     "many", parent=settings.get_profile("default"), max_examples=5000
 )
+settings.register_profile(
+    "few", parent=settings.get_profile("default"), max_examples=20
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

@@ -47,7 +47,7 @@ def cluster_of(n_workers):
         yield client
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3])
+@pytest.fixture(scope="module", params=[1, 3])
 def any_client(request):
     with cluster_of(request.param) as client:
         yield client
