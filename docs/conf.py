@@ -14,21 +14,20 @@ import re
 import sys
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))  # for free_figures
+sys.path.insert(0, str(Path(__file__).parent))  # for our own modules
 # Workers that an example or an import starts must not open a window either.
 os.environ["MPLBACKEND"] = "Agg"
 
 from docutils import nodes
+from public_modules import MODULES
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 import mrforest
-from mrforest import experiments
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -63,25 +62,6 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # the template lists them
 python_maximum_signature_line_length = 80
 toc_object_entries_show_parents = "hide"
-
-# Modules all of whose public names have a page, or a place on one
-MODULES = [
-    "mrforest",
-    "mrforest.dask",
-    "mrforest.files",
-    "mrforest.inspection",
-    "mrforest.interop",
-    "mrforest.privacy",
-    "mrforest.privacy.audit",
-    "mrforest.privacy.mechanisms",
-    "mrforest.rules",
-    "mrforest.experiments",
-    *(
-        f"mrforest.experiments.{module.name}"
-        for module in iter_modules(experiments.__path__)
-        if not module.name.startswith("_")
-    ),
-]
 
 # ---- gallery -------------------------------------------------------------------------
 

@@ -7,12 +7,11 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from pkgutil import iter_modules
 
 import pytest
 
 import mrforest
-from mrforest import experiments
+from docs.public_modules import MODULES
 from tests.forests.every import EVERY
 
 ROOT = Path(__file__).parent.parent
@@ -57,26 +56,7 @@ def test_forests_are_imported_when_they_are_asked_for():
     subprocess.run([sys.executable, "-c", told], check=True)
 
 
-PUBLIC_MODULES = [
-    "mrforest",
-    "mrforest.dask",
-    "mrforest.experiments",
-    *(
-        f"mrforest.experiments.{module.name}"
-        for module in iter_modules(experiments.__path__)
-        if not module.name.startswith("_")
-    ),
-    "mrforest.files",
-    "mrforest.inspection",
-    "mrforest.interop",
-    "mrforest.privacy",
-    "mrforest.privacy.audit",
-    "mrforest.privacy.mechanisms",
-    "mrforest.rules",
-]
-
-
-@pytest.mark.parametrize("module", PUBLIC_MODULES)
+@pytest.mark.parametrize("module", MODULES)
 def test_every_public_name_has_an_example(module):
     """They are run with the doctests."""
     content = importlib.import_module(module)
