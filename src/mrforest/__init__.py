@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mrforest.forests.completely_random import CompletelyRandomForestClassifier
     from mrforest.forests.data_driven import DataDrivenMultinomialForestClassifier
     from mrforest.forests.denil import DenilForestClassifier, DenilForestRegressor
+    from mrforest.forests.forest import ForestClassifier, ForestRegressor
     from mrforest.forests.multinomial import (
         MultinomialForestClassifier,
         MultinomialForestRegressor,
@@ -36,6 +37,8 @@ __all__ = [
     "DataDrivenMultinomialForestClassifier",
     "DenilForestClassifier",
     "DenilForestRegressor",
+    "ForestClassifier",
+    "ForestRegressor",
     "MultinomialForestClassifier",
     "MultinomialForestRegressor",
     "PrivateForestClassifier",
@@ -57,6 +60,7 @@ _HOMES = {
     "completely_random": ("CompletelyRandomForestClassifier",),
     "data_driven": ("DataDrivenMultinomialForestClassifier",),
     "denil": ("DenilForestClassifier", "DenilForestRegressor"),
+    "forest": ("ForestClassifier", "ForestRegressor"),
     "multinomial": ("MultinomialForestClassifier", "MultinomialForestRegressor"),
     "private": ("PrivateForestClassifier", "PrivateForestRegressor"),
 }

@@ -32,6 +32,7 @@ from mrforest._core.predict import (
     add_votes_at,
     find_nodes,
 )
+from mrforest._core.prefix import Prefixes
 from mrforest._core.python_rule import PythonRule
 from mrforest._core.range import grow_in_range
 from mrforest._core.remote import (
@@ -60,6 +61,7 @@ from mrforest._core.rules.denil import Denil
 from mrforest._core.rules.greedy import Greedy
 from mrforest._core.rules.multinomial import Multinomial
 from mrforest._core.rules.random import Random
+from mrforest._core.sampled_growth import grow_sampled_tree
 from mrforest._core.shares import LeafShares, add_leaf_shares
 from mrforest._core.sieve import Sieve, common_labels
 from mrforest._core.subtree import LANES, RegionSubtrees, Subtrees
@@ -85,6 +87,7 @@ __all__ = [
     "Limits",
     "MatrixComparer",
     "Multinomial",
+    "Prefixes",
     "PythonComparer",
     "PythonRule",
     "Random",
@@ -122,6 +125,7 @@ __all__ = [
     "grow_centered",
     "grow_in_range",
     "grow_purely_random",
+    "grow_sampled_tree",
     "grow_tree",
     "indices",
     "is_structure",

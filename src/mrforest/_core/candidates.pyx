@@ -7,6 +7,9 @@ each bin (categorical). With missing values each is two, missing left and missin
 
     scores   [ cut 0 ][ cut 1 ] ...                                  no missing
     scores   [ cut 0, missing left ][ cut 0, missing right ] ... [ missing | rest ]
+
+A numeric feature that offers equality has its order cuts first, then one equality cut for each
+bin between the first and the last: equality with these two is an order cut already.
 """
 
 from libc.math cimport NAN
@@ -87,15 +90,22 @@ cdef void sweep_numeric(
 
 
 cdef void sweep_categorical(
-    const Table* table, const Feature* feature, Py_ssize_t n_values, Sides* sides, Sweep* sweep
+    const Table* table, const Feature* feature, Py_ssize_t n_values, Sides* sides, Sweep* sweep,
+    bint without_ends
 ) noexcept nogil:
-    """Move a bin to the left, write its candidate, move it back."""
+    """Move a bin to the left, write its candidate, move it back.
+
+    The first and the last bin have no candidate if this is `without_ends`.
+    """
     cdef const Entry* entries = feature.entries
     cdef Py_ssize_t i = 0, first, p = 0
     cdef int64_t points_left
     cdef int32_t bin
     while i < n_values:
         bin = entries[i].bin
+        if without_ends and (bin == entries[0].bin or bin == entries[n_values - 1].bin):
+            i += 1
+            continue
         first = i
         while i < n_values and entries[i].bin == bin:
             move_left(table, sides, entries[i].column, entries[i].count)
@@ -122,12 +132,24 @@ cdef Py_ssize_t keep_allowed(Py_ssize_t n, double* scores, Cut* cuts) noexcept n
     return kept
 
 
+cdef void all_values_right(
+    const Table* table, const Feature* feature, Py_ssize_t n_values, const int64_t* totals,
+    Sides* sides, bint missing_left
+) noexcept nogil:
+    """Begin a sweep: points that have a value are on the right."""
+    cdef Py_ssize_t i
+    all_right(table, totals, sides)
+    if missing_left:
+        for i in range(n_values, feature.n_entries):
+            move_left(table, sides, feature.entries[i].column, feature.entries[i].count)
+
+
 cdef Py_ssize_t score_cuts(
     const Table* table,
     const Feature* feature,        # IN
     const int64_t* totals,         # IN   columns of the node's structure points
     Sides* sides,                  # work
-    double* scores,                # OUT  2 * n_entries + 1 of them at most
+    double* scores,                # OUT  2 * n_entries + 1 at most; twice that with equality
     Cut* cuts,                     # OUT
 ) noexcept nogil:
     """Write the candidates of a feature in their order; return how many there are."""
@@ -135,6 +157,8 @@ cdef Py_ssize_t score_cuts(
     cdef Py_ssize_t n_values = feature.n_entries, n_bins = 0, i, p, n_gaps
     cdef int32_t missing = table.n_bins[feature.index]
     cdef bint categorical = table.is_categorical[feature.index]
+    cdef bint offers_equality = (
+        table.offers_equality is not NULL and table.offers_equality[feature.index])
     cdef int side
     cdef Sweep sweep
 
@@ -144,6 +168,8 @@ cdef Py_ssize_t score_cuts(
         n_bins += i == 0 or entries[i].bin != entries[i - 1].bin
     sweep.missing_known = n_values < feature.n_entries
     n_gaps = (n_bins if categorical else n_bins - 1) if n_bins >= 2 else 0
+    if offers_equality and n_bins > 2:
+        n_gaps += n_bins - 2
     if n_gaps == 0 and not (sweep.missing_known and n_values > 0):
         return 0
 
@@ -161,15 +187,15 @@ cdef Py_ssize_t score_cuts(
     for side in range(sweep.stride):
         sweep.at = side
         sweep.missing_left = sweep.missing_known and side == 0
-        all_right(table, totals, sides)
-        if sweep.missing_left:
-            for i in range(n_values, feature.n_entries):
-                move_left(table, sides, entries[i].column, entries[i].count)
+        all_values_right(table, feature, n_values, totals, sides, sweep.missing_left)
         if n_gaps > 0:
             if categorical:
-                sweep_categorical(table, feature, n_values, sides, &sweep)
+                sweep_categorical(table, feature, n_values, sides, &sweep, False)
             else:
                 sweep_numeric(table, feature, n_values, sides, &sweep)
+        if n_gaps > 0 and offers_equality:
+            all_values_right(table, feature, n_values, totals, sides, sweep.missing_left)
+            sweep_categorical(table, feature, n_values, sides, &sweep, True)
 
     if sweep.missing_known and n_values > 0:
         # Every value left, missing right: "code <= the last bin".

@@ -77,7 +77,10 @@ cdef void write_split(TrainingTable table, const Split* split, Node* node) noexc
         node.feature |= MISSING_LEFT
     if split.cut.is_equality:
         node.feature |= EQUALITY
-        node.threshold = split.cut.bin
+        if table.view.is_categorical[feature]:
+            node.threshold = split.cut.bin
+        else:
+            node.threshold = table.equal_values[table.equal_start[feature] + split.cut.bin]
     elif split.cut.bin == table.view.n_bins[feature] - 1:
         node.threshold = INFINITY
     else:

@@ -28,6 +28,7 @@ cdef struct GrownNode:
     int32_t first_estimation        # the node's slice of the estimation points
     int32_t n_estimation
     int32_t n_points                # that these rows stand for
+    int32_t n_structure             # of trees of which all points fill the leaves
 
 
 cdef struct Pending:
@@ -54,6 +55,7 @@ cdef struct Root:
 @cython.final
 cdef class Limits:
     cdef readonly Py_ssize_t min_leaf
+    cdef readonly Py_ssize_t min_side
     cdef readonly bint has_floor
     cdef readonly Py_ssize_t max_depth
     cdef readonly double min_weight
@@ -83,6 +85,7 @@ cdef class Growth:
     cdef Py_ssize_t most_structure, most_estimation     # rows that there is work space for
     cdef bint is_honest                         # whether the two are different lists
     cdef bint compares                          # whether nodes have pivots, not cuts
+    cdef bint is_pruned_later                   # so that what single nodes decrease is kept
     cdef Root root
 
     # What grows

@@ -57,6 +57,8 @@ cdef class Limits:
         Whether min_leaf is a floor.
     max_depth : int
         -1: no limit.
+    min_side : int
+        A split that leaves a child with fewer estimation points is refused.
     min_weight : float
         A split that leaves a child with less than this share of the weight of all
         estimation points is refused.
@@ -67,8 +69,9 @@ cdef class Limits:
     """
 
     def __init__(self, *, Py_ssize_t min_leaf, bint has_floor, Py_ssize_t max_depth,
-                 double min_weight, double label_budget, interrupt):
+                 double min_weight, double label_budget, interrupt, Py_ssize_t min_side=1):
         self.min_leaf = min_leaf
+        self.min_side = min_side
         self.has_floor = has_floor
         self.max_depth = max_depth
         self.min_weight = min_weight
@@ -80,7 +83,8 @@ cdef class Limits:
         return rebuild_limits, ({
             "min_leaf": self.min_leaf, "has_floor": self.has_floor,
             "max_depth": self.max_depth, "min_weight": self.min_weight,
-            "label_budget": self.label_budget, "interrupt": self.arguments},)
+            "label_budget": self.label_budget, "interrupt": self.arguments,
+            "min_side": self.min_side},)
 
 
 def rebuild_limits(arguments):
@@ -296,8 +300,10 @@ cdef class Growth:
                 < self.min_weight)
 
     cdef bint is_refused(self, const Pending* node, Py_ssize_t left_estimation) noexcept nogil:
-        """Whether a child would have no estimation point, or too little of their weight."""
-        return (left_estimation == 0 or left_estimation == self.nodes[node.number].n_estimation
+        """Whether a child would have too few estimation points, or too little of their weight."""
+        cdef Py_ssize_t n = self.nodes[node.number].n_estimation
+        return (left_estimation < self.limits.min_side
+                or n - left_estimation < self.limits.min_side
                 or self.is_too_light(node, left_estimation))
 
     cdef int split(self, Pending* node) except FAILED nogil:

@@ -37,4 +37,9 @@ cdef class TrainingTable:
     cdef const int32_t[:, ::1] start
     cdef const double[::1] cuts         # thresholds of all features ...
     cdef const int64_t[::1] cuts_start  # ... and where each feature's begin
+    cdef const uint8_t[::1] offers_equality
+    cdef const double[::1] equal_values         # values of codes that equality asks for ...
+    cdef const int64_t[::1] equal_start         # ... and where each feature's begin
     cdef object arguments               # for pickling
+
+    cdef void show_equality(self, equal_values, equal_start) except *

@@ -106,6 +106,9 @@ cdef class TrainingTable:
         Thresholds of all features, and where each feature's begin (n_features + 1 of them).
     values : ndarray of shape (n_rows, n_features), dtype=float64, or None
         Numbers, category codes, NaN. Given instead of codes, n_bins, cuts.
+    equal_values, equal_start : ndarray of float64, ndarray of int64, or None
+        Numeric features that may be cut by equality, too: the value of each of their codes,
+        and where each feature's begin (n_features + 1 of them; others have none).
 
     Attributes
     ----------
@@ -114,8 +117,9 @@ cdef class TrainingTable:
     """
 
     def __init__(self, Target target, is_categorical, *, codes=None, n_bins=None, cuts=None,
-                 cuts_start=None, values=None):
-        self.arguments = (target, is_categorical, codes, n_bins, cuts, cuts_start, values)
+                 cuts_start=None, values=None, equal_values=None, equal_start=None):
+        self.arguments = (target, is_categorical, codes, n_bins, cuts, cuts_start, values,
+                          equal_values, equal_start)
         rows = codes if values is None else values
         n_rows, n_features = rows.shape
         if not (
@@ -151,6 +155,8 @@ cdef class TrainingTable:
                 + np.arange(self.target.n_columns)[:, None] * widths).astype(np.int32)
             self.view.start = &self.start[0, 0]
             self.view.width = widths[0] if (widths == widths[0]).all() else 0
+        if equal_values is not None:
+            self.show_equality(equal_values, equal_start)
         self.view.wide = codes.dtype == np.uint16
         if self.view.wide:
             self.wide = codes
@@ -158,6 +164,18 @@ cdef class TrainingTable:
         else:
             self.narrow = codes
             self.view.codes = &self.narrow[0, 0]
+
+    cdef void show_equality(self, equal_values, equal_start) except *:
+        lengths = np.diff(equal_start)
+        has_one = lengths > 0
+        if (len(lengths) != self.view.n_features or equal_start[-1] != len(equal_values)
+                or (lengths[has_one] != np.asarray(self.n_bins)[has_one]).any()
+                or (has_one & (np.asarray(self.is_categorical) != 0)).any()):
+            raise ValueError(MISFIT)
+        self.offers_equality = has_one.view(np.uint8)
+        self.equal_values = equal_values
+        self.equal_start = equal_start
+        self.view.offers_equality = &self.offers_equality[0]
 
     @property
     def is_large(self):
@@ -229,9 +247,10 @@ cdef class TrainingTable:
         self.slices.is_all = is_sliced.all()
 
     def __reduce__(self):
-        target, is_categorical, codes, n_bins, cuts, cuts_start, values = self.arguments
+        (target, is_categorical, codes, n_bins, cuts, cuts_start, values, equal_values,
+         equal_start) = self.arguments
         rows = {"codes": codes, "n_bins": n_bins, "cuts": cuts, "cuts_start": cuts_start,
-                "values": values}
+                "values": values, "equal_values": equal_values, "equal_start": equal_start}
         return rebuild, (
             target, is_categorical, rows, self.by_column is not None, self.has_slices)
 

@@ -161,7 +161,7 @@ def flatten(Growth growth):
         structure_decrease : float64, for each feature, by how much its splits decrease the
             impurity of the structure points
 
-        Subtrees of cuts, instead of that:
+        Subtrees of cuts, and trees that are pruned later, instead of that:
         node_decrease : float64, the same of each node alone
 
         Trees of comparisons:
@@ -188,7 +188,7 @@ def flatten(Growth growth):
     tree = {"nodes": nodes, "leaf_points": leaf_points}
     if growth.compares:
         tree["pivots"] = pivots_of(growth, order)
-    elif growth.root.is_whole:
+    elif growth.root.is_whole and not growth.is_pruned_later:
         tree["structure_decrease"] = decrease_of(growth, order)
     else:
         tree["node_decrease"] = node_decreases(growth, order)

@@ -37,6 +37,7 @@ cdef struct Table:
     Py_ssize_t n_columns            # what is counted: each class; in regression mass and moment
     const int32_t* n_bins           # per feature; the missing code is n_bins, one past the values
     const uint8_t* is_categorical   # per feature
+    const uint8_t* offers_equality  # per feature: numeric, but cut by equality, too; or NULL
     const int64_t* slot             # per feature: its first bin in a histogram; [n_features]: total
     const int32_t* start            # columns x features: first cell in a histogram; or NULL
     Py_ssize_t width                # cells of a column of a feature; 0: features differ

@@ -7,7 +7,7 @@ many cuts lie below it, so ``x <= cuts[c]`` is the same as ``code <= c``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -21,6 +21,8 @@ MAX_EXACT_BINS = 65_535
 MAX_NARROW_BINS = 255
 COLUMNS_TOGETHER = 128  # of which few values are found: a few cache lines of a row
 MOST_FEW_VALUES = 255  # of a column that need not be sorted
+# Whole numbers of a column that may be codes of something: equality is offered, too.
+MOST_EQUAL_VALUES = 32
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,17 @@ class Binning:
         Number of codes of each feature; the code of a missing value is ``n_bins``.
     is_categorical : ndarray of shape (n_features,), dtype=bool
         Features whose values are codes already; they have no cuts.
+    equal_values, equal_start : ndarray of float64, ndarray of int64, or None
+        Numeric features that may be cut by equality, too: the value of each code, and
+        where each feature's begin (n_features + 1 of them; others have none).
     """
 
     cuts: NDArray[np.float64]
     cuts_start: NDArray[np.int64]
     n_bins: NDArray[np.int32]
     is_categorical: NDArray[np.bool_]
+    equal_values: NDArray[np.float64] | None = None
+    equal_start: NDArray[np.int64] | None = None
 
     @property
     def code_dtype(self) -> Any:
@@ -75,7 +82,15 @@ class Binning:
         is_cut = np.repeat(~self.is_categorical, lengths)
         is_cut[start[1:] - 1] = False
         thresholds[is_cut] = self.cuts
-        return thresholds, start
+        if self.equal_values is None or self.equal_start is None:
+            return thresholds, start
+        feature = np.repeat(np.arange(len(lengths)), lengths)
+        more = np.repeat(np.arange(len(lengths)), np.diff(self.equal_start))
+        thresholds = np.concatenate([thresholds, self.equal_values])
+        feature = np.concatenate([feature, more])
+        order = np.lexsort((thresholds, feature))
+        start = start + self.equal_start
+        return thresholds[order], start
 
     def encode(
         self, X: NDArray[np.float64], n_threads: int = 1
@@ -103,6 +118,8 @@ def find_bins(
     max_bins: int | Literal["exact"],
     repetitions: NDArray[np.int64] | None,
     n_threads: int = 1,
+    *,
+    offer_equality: bool = False,
 ) -> Binning:
     """Choose the cuts of every feature from the training rows.
 
@@ -118,6 +135,9 @@ def find_bins(
         How many points each row stands for.
     n_threads : int, default=1
         Threads for the columns. The cuts do not depend on it.
+    offer_equality : bool, default=False
+        Whether numeric features of few values, all whole numbers, may be cut by
+        equality, too.
 
     Returns
     -------
@@ -151,7 +171,27 @@ def find_bins(
             is_few.tolist(), first.tolist(), n_midpoints.tolist(), strict=True
         )
     ]
-    return binning_of(cuts, n_categories)
+    binning = binning_of(cuts, n_categories)
+    if not offer_equality:
+        return binning
+    is_whole = np.zeros(len(values) + 1)
+    is_whole[1:] = np.cumsum(values == np.floor(values))
+    n_whole = is_whole[first + n_listed] - is_whole[first]
+    may_be_codes = (
+        is_few
+        & ~is_categorical
+        & (n_values > 2)
+        & (n_values <= MOST_EQUAL_VALUES)
+        & (n_whole == n_values)
+    )
+    if not may_be_codes.any():
+        return binning
+    lengths = np.where(may_be_codes, n_values, 0)
+    return replace(
+        binning,
+        equal_values=values[np.repeat(may_be_codes, n_listed)],
+        equal_start=np.concatenate([[0], np.cumsum(lengths)]),
+    )
 
 
 def most_bins(max_bins: int | Literal["exact"]) -> int:

@@ -82,6 +82,15 @@ class TrainingSet:
         Of the targets of a regression.
     lists : pair of ndarray, or None
         Thresholds that nodes can have, see `Binning.thresholds`; None: any.
+    y : ndarray of shape (n_rows,), dtype=int32
+        Class of each row of the table, or the rank of its target.
+    mass : ndarray of shape (n_rows,), dtype=int64, or None
+        Real sample weights as whole numbers.
+    moment : ndarray of shape (n_rows,), dtype=int64, or None
+        Targets of a regression in fixed point, times the mass.
+    class_weight : ndarray of shape (n_classes,), dtype=float64, or None
+    offers_equality : bool
+        Whether any numeric feature may be cut by equality, too.
     """
 
     table: _core.TrainingTable
@@ -92,6 +101,11 @@ class TrainingSet:
     mass_unit: float
     scale: Scale | None
     lists: tuple[NDArray[np.float64], NDArray[np.int64]] | None
+    y: NDArray[np.int32]
+    mass: NDArray[np.int64] | None
+    moment: NDArray[np.int64] | None
+    class_weight: NDArray[np.float64] | None
+    offers_equality: bool
 
     @property
     def is_coded(self) -> bool:
@@ -134,6 +148,8 @@ def prepare(
     sample_weight: NDArray[np.float64] | None,
     keep_order: bool = False,
     n_threads: int = 1,
+    repeats_rows: bool = True,
+    offer_equality: bool = False,
 ) -> TrainingSet:
     """Code the rows and put them in an order that does not depend on the given one.
 
@@ -151,6 +167,11 @@ def prepare(
         Leave the rows in the given order.
     n_threads : int, default=1
         Nothing depends on it.
+    repeats_rows : bool, default=True
+        Whether whole-number weights repeat rows. Else every row is one point, whatever
+        its weight.
+    offer_equality : bool, default=False
+        See `find_bins`.
 
     Returns
     -------
@@ -164,7 +185,9 @@ def prepare(
     if sample_weight is not None:
         rows = np.flatnonzero(sample_weight > 0)
         sample_weight = sample_weight[rows]
-        if np.array_equal(sample_weight, np.floor(sample_weight)):
+        if not repeats_rows and (sample_weight == sample_weight[0]).all():
+            pass  # as if there were no weights
+        elif repeats_rows and np.array_equal(sample_weight, np.floor(sample_weight)):
             repetitions = as_repetitions(sample_weight)
         else:
             mass, mass_unit = as_mass(sample_weight)
@@ -183,7 +206,14 @@ def prepare(
         values = X[order]
         columns = {"values": values}
     else:
-        binning = find_bins(X, n_categories, max_bins, repetitions, n_threads)
+        binning = find_bins(
+            X,
+            n_categories,
+            max_bins,
+            repetitions,
+            n_threads,
+            offer_equality=offer_equality,
+        )
         codes = binning.encode(X, n_threads)
         order = rows_in_order(codes, y, mass, n_threads, keep_order=keep_order)
         _core.put_in_order(codes, order)
@@ -194,18 +224,23 @@ def prepare(
             "n_bins": binning.n_bins,
             "cuts": binning.cuts,
             "cuts_start": binning.cuts_start,
+            "equal_values": binning.equal_values,
+            "equal_start": binning.equal_start,
         }
     repeated = None
     if repetitions is not None and (repetitions > 1).any():
         every = np.arange(len(order), dtype=np.int32)
         repeated = np.repeat(every, repetitions[order])
+    y = y[order]
+    mass = None if mass is None else mass[order]
+    moment = None if moment is None else moment[order]
     table = _core.TrainingTable(
         _core.Target(
-            y[order],
+            y,
             target.n_classes if isinstance(target, Classes) else 0,
-            None if mass is None else mass[order],
+            mass,
             target.weight if isinstance(target, Classes) else None,
-            None if moment is None else moment[order],
+            moment,
             target.criterion if isinstance(target, Classes) else "variance",
         ),
         n_categories >= 0,
@@ -220,6 +255,11 @@ def prepare(
         mass_unit,
         scale,
         lists,
+        y,
+        mass,
+        moment,
+        target.weight if isinstance(target, Classes) else None,
+        columns.get("equal_values") is not None,
     )
 
 

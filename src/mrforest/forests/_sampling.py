@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mrforest import _core
+
+SAMPLE_PURPOSE = 0  # of a random stream, see rng.pxd
 
 
 def tree_key(seed: int, tree: int) -> NDArray[np.uint64]:
@@ -69,6 +72,64 @@ class AllPoints:
     ) -> tuple[NDArray[np.int32], None]:
         """Return all points."""
         return np.arange(n_points, dtype=np.int32), None
+
+
+@dataclass(frozen=True)
+class HeldOutGroups:
+    """A share of the rows shapes a tree, all fill it; the others are held out.
+
+    Trees come in groups. In a group every row is held out of one tree at most, so all
+    rows are held out of nearly the same number of trees.
+
+    Attributes
+    ----------
+    max_samples : int or float
+        Number of rows that shape a tree, or their share.
+    """
+
+    max_samples: float
+
+    def n_structure(self, n_points: int) -> int:
+        """Rows that shape a tree, at least 1."""
+        if isinstance(self.max_samples, Integral):
+            wanted = int(self.max_samples)
+        else:
+            wanted = math.floor(n_points * float(self.max_samples) + 0.5)
+        return min(max(wanted, 1), n_points)
+
+    def trees_of_group(self, n_points: int) -> int:
+        """Trees of a group: as many as it takes to hold out every row once."""
+        n_held = n_points - self.n_structure(n_points)
+        return n_points // n_held if n_held > 0 else 1
+
+    def group_of(self, tree: int, n_points: int) -> int:
+        """Return the number of the group of a tree."""
+        return tree // self.trees_of_group(n_points)
+
+    def points(
+        self, seed: int, tree: int, n_points: int
+    ) -> tuple[NDArray[np.int32], int]:
+        """Return the points that shape a tree, then the others; and how many shape it.
+
+        Both ascend. Each point has a random word in each group, and the trees of a
+        group hold out the points with the smallest words, with the next ones, and so
+        on.
+        """
+        n_held = n_points - self.n_structure(n_points)
+        if n_held == 0:
+            return np.arange(n_points, dtype=np.int32), n_points
+        group, place = divmod(tree, self.trees_of_group(n_points))
+        sequence = np.random.SeedSequence(seed, spawn_key=(group, 0))
+        key = sequence.generate_state(2, np.uint64).astype(np.uint64)
+        words = _core.words(key, 0, SAMPLE_PURPOSE, n_points)
+        ends = [place * n_held, (place + 1) * n_held]
+        ranks = [rank for rank in ends if rank < n_points]
+        ordered = np.partition(words, ranks)
+        is_held = words >= ordered[ranks[0]]
+        if len(ranks) == 2:
+            is_held &= words < ordered[ranks[1]]
+        parts = np.flatnonzero(~is_held), np.flatnonzero(is_held)
+        return np.concatenate(parts).astype(np.int32), len(parts[0])
 
 
 def seed_from(random_state: Any) -> int:

@@ -43,6 +43,7 @@ __all__ = [
     "Constraints",
     "HasMethods",
     "Interval",
+    "RealNotInt",
     "StrOptions",
     "count_features",
     "fit_context",

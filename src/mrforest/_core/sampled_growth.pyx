@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trees that some of the rows shape and all rows fill, and whose large nodes are scored on samples.
+
+A node is a slice of one list: structure points first, then the points that are held out.
+
+    points    [ . . | a b c d e f : u v w | . . ]       a node; a to f shape it
+    points    [ . . | a d : v | b c e f : u w | . . ]   its children, if a, d and v go left
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memmove, memset
+
+from mrforest._core.cut_growth cimport write_split
+from mrforest._core.growth cimport (
+    FAILED, OUT_OF_MEMORY, Growth, GrownNode, Limits, Pending, count_classes_of,
+)
+from mrforest._core.node_scores cimport NodeScores, ScoredNode
+from mrforest._core.partition cimport partition_rows
+from mrforest._core.rng cimport Purpose, next_index, open_stream
+from mrforest._core.rule cimport Draw, SplitRule
+from mrforest._core.splitter cimport Split
+from mrforest._core.table cimport TrainingTable
+from mrforest._core.types cimport VARIANCE, mass_of, moment_of
+
+
+cdef class SampledGrowth(Growth):
+    """A growing tree; used by one thread, for one tree after the other."""
+
+    cdef SplitRule rule
+    cdef NodeScores scores
+    cdef bint offers_equality
+    cdef Py_ssize_t max_scored          # points that a node is scored on, at most, unless ...
+    cdef Py_ssize_t min_minority        # ... fewer of them than this are not of the largest class
+    cdef int32_t* sample
+    cdef object held                    # points that are held out, ascending
+
+    def __init__(self, TrainingTable table, structure, points, key, Limits limits,
+                 SplitRule rule, bint offers_equality, Py_ssize_t max_scored,
+                 Py_ssize_t min_minority):
+        self.rule = rule
+        self.is_pruned_later = True
+        self.offers_equality = offers_equality
+        self.max_scored = max_scored
+        self.min_minority = min_minority
+        self.scores = NodeScores(table, rule, offers_equality)
+        self.sample = <int32_t*> malloc((self.most_structure + 1) * sizeof(int32_t))
+        if self.sample is NULL:
+            raise MemoryError("no memory to grow a tree")
+        self.held = points[len(structure):].copy()
+
+    def __dealloc__(self):
+        free(self.sample)
+
+    cdef bint can_grow(
+        self, TrainingTable table, structure, points, Limits limits, SplitRule rule,
+        bint offers_equality, Py_ssize_t max_scored, Py_ssize_t min_minority
+    ) except -1:
+        """Whether the next tree can be this one."""
+        return (table is self.owner and limits is self.limits and rule is self.rule
+                and offers_equality == self.offers_equality and max_scored == self.max_scored
+                and min_minority == self.min_minority and len(structure) <= self.most_structure
+                and len(points) <= self.most_estimation)
+
+    cdef void begin(self, structure, points, key) except *:
+        self.set_points(structure, points, key)
+        self.scores.begin_tree()
+        self.held = points[len(structure):].copy()
+
+    cdef int start(self, Pending* root) noexcept nogil:
+        cdef int error = Growth.start(self, root)
+        if error == 0:
+            self.nodes[0].n_structure = <int32_t> root.n_structure
+        return error
+
+    # ---- points that are scored ----------------------------------------------------------
+
+    cdef void count_columns(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
+        """Set `totals` to the columns of these points."""
+        cdef Py_ssize_t i
+        if self.table.criterion != VARIANCE:
+            count_classes_of(self.table, rows, n, self.totals)
+            return
+        self.totals[0] = self.totals[1] = 0
+        for i in range(n):
+            self.totals[0] += mass_of(self.table, rows[i])
+            self.totals[1] += moment_of(self.table, rows[i])
+
+    cdef Py_ssize_t count_minority(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
+        """Points that are not of the largest class; in regression, that differ from the first."""
+        cdef Py_ssize_t i, k, most = 0, differ = 0
+        if self.table.criterion == VARIANCE:
+            for i in range(n):
+                differ += self.table.y[rows[i]] != self.table.y[rows[0]]
+            return differ
+        memset(self.counts, 0, self.table.n_columns * sizeof(int64_t))
+        for i in range(n):
+            self.counts[self.table.y[rows[i]]] += 1
+        for k in range(self.table.n_columns):
+            most = max(most, <Py_ssize_t> self.counts[k])
+        return n - most
+
+    cdef Py_ssize_t draw_sample(
+        self, const int32_t* rows, Py_ssize_t n, Draw* draw
+    ) noexcept nogil:
+        """Draw one point of each of equally long parts of the node, as many as it takes; return
+        how many, n if all points are to be scored."""
+        cdef Py_ssize_t size = self.max_scored, i, first, end
+        while size < n:
+            for i in range(size):
+                first = i * n // size
+                end = (i + 1) * n // size
+                self.sample[i] = rows[first + next_index(&draw.stream, end - first)]
+            if self.count_minority(self.sample, size) >= self.min_minority:
+                return size
+            size *= 2
+        return n
+
+    cdef int draw_split(
+        self, const Pending* node, Split* split, Py_ssize_t* n_scored
+    ) noexcept nogil:
+        """Let the rule draw; 0 if the node stays a leaf."""
+        cdef const GrownNode* grown = &self.nodes[node.number]
+        cdef const int32_t* rows = &self.estimation[0] + grown.first_estimation
+        cdef ScoredNode scored
+        cdef Draw draw
+        cdef Py_ssize_t n
+        cdef int found = 0
+        draw.stream = open_stream(self.key0, self.key1, grown.path, Purpose.SPLIT)
+        draw.mode = 0
+        draw.depth = node.depth
+        draw.n_structure = node.n_structure
+        draw.n_estimation = grown.n_estimation
+        draw.totals = self.totals
+        scored.totals = self.totals
+        scored.first = rows
+        scored.end = rows + grown.n_estimation
+        n = node.n_structure
+        if n > self.max_scored:
+            n = self.draw_sample(rows, n, &draw)
+        while True:
+            scored.is_whole = n == node.n_structure
+            scored.rows = rows if scored.is_whole else self.sample
+            scored.n = n
+            if scored.is_whole and self.count_minority(rows, n) == 0:
+                return 0
+            self.count_columns(scored.rows, n)
+            self.scores.enter(&scored)
+            found = self.scores.split(&scored, &draw, split)
+            n_scored[0] = n
+            if found or scored.is_whole:
+                return found
+            n = node.n_structure    # no feature tells the sample apart
+
+    # ---- one node ------------------------------------------------------------------------
+
+    cdef void join_sides(
+        self, int32_t* rows, Py_ssize_t n_structure, Py_ssize_t left_structure,
+        Py_ssize_t left_held
+    ) noexcept nogil:
+        """Bring the held points of the left child behind its structure points.
+
+            [ left | right : left | right ]  ->  [ left : left | right : right ]
+        """
+        cdef Py_ssize_t n_right = n_structure - left_structure
+        cdef int32_t* middle = rows + left_structure
+        if left_held <= n_right:
+            memcpy(self.scratch, middle + n_right, left_held * sizeof(int32_t))
+            memmove(middle + left_held, middle, n_right * sizeof(int32_t))
+            memcpy(middle, self.scratch, left_held * sizeof(int32_t))
+        else:
+            memcpy(self.scratch, middle, n_right * sizeof(int32_t))
+            memmove(middle, middle + n_right, left_held * sizeof(int32_t))
+            memcpy(middle + left_held, self.scratch, n_right * sizeof(int32_t))
+
+    cdef int split(self, Pending* node) except FAILED nogil:
+        cdef Py_ssize_t number = node.number, first = self.nodes[number].first_estimation
+        cdef Py_ssize_t n = self.nodes[number].n_estimation, n_structure = node.n_structure
+        cdef Py_ssize_t left_structure, left_held, n_scored, left
+        cdef int32_t* rows = &self.estimation[0] + first
+        cdef Pending children[2]
+        cdef Split split
+        cdef int error, side
+        error = self.draw_split(node, &split, &n_scored)
+        if error <= 0:
+            return error
+        left_structure = partition_rows(
+            self.table, rows, n_structure, split.feature, &split.cut, self.scratch)
+        left_held = partition_rows(
+            self.table, rows + n_structure, n - n_structure, split.feature, &split.cut,
+            self.scratch)
+        left = left_structure + left_held
+        if left < self.limits.min_side or n - left < self.limits.min_side:
+            return 0
+        self.join_sides(rows, n_structure, left_structure, left_held)
+        if self.is_too_light(node, left):
+            # Leaves, too, have their structure points first.
+            self.join_sides(rows, left, left_structure, n_structure - left_structure)
+            return 0
+        error = self.add_children(node, left_structure, left, split.score, children)
+        if error != 0:
+            return error
+        write_split(self.owner, &split, &self.nodes[number].node)
+        # The decrease is that of the points that were scored, who stand for the others.
+        self.nodes[number].decrease *= <double> n_structure / <double> n_scored
+        for side in range(2):
+            children[side].first_structure = (
+                self.nodes[children[side].number].first_estimation)
+            self.nodes[children[side].number].n_structure = <int32_t> children[side].n_structure
+        return self.push_children(children)
+
+    # ---- held points ---------------------------------------------------------------------
+
+    cdef object held_leaves(self):
+        """Leaf of each point that is held out, by its number in the tree."""
+        cdef const int32_t[::1] held = self.held
+        out = np.empty(held.shape[0], dtype=np.int32)
+        cdef int32_t[::1] leaf_of = out
+        cdef int32_t[::1] order = np.empty(self.n_nodes, dtype=np.int32)
+        cdef Py_ssize_t i, j, n_children = 1, n_leaves = 0
+        cdef const GrownNode* grown
+        with nogil:
+            order[0] = 0
+            for i in range(self.n_nodes):
+                grown = &self.nodes[order[i]]
+                if grown.node.child >= 0:
+                    order[n_children] = grown.node.child
+                    order[n_children + 1] = grown.node.child + 1
+                    n_children += 2
+                    continue
+                for j in range(grown.n_structure, grown.n_estimation):
+                    self.scratch[self.estimation[grown.first_estimation + j]] = (
+                        <int32_t> n_leaves)
+                n_leaves += 1
+            for i in range(held.shape[0]):
+                leaf_of[i] = self.scratch[held[i]]
+        return out
+
+
+def grow_sampled_tree(
+    TrainingTable table, points, Py_ssize_t n_structure, key, Limits limits, *, SplitRule rule,
+    bint offers_equality, Py_ssize_t max_scored, Py_ssize_t min_minority, idle=None
+):
+    """Grow a tree that some of the rows shape and all of them fill.
+
+    Parameters
+    ----------
+    table : TrainingTable
+        With codes.
+    points : ndarray of shape (n_rows,), dtype=int32
+        All rows: those that shape the tree, ascending, then the others, ascending. They are
+        reordered.
+    n_structure : int
+        How many shape the tree, at least 1.
+    key : pair of uint64
+        Key of the tree's random streams.
+    limits : Limits
+        `min_leaf` and `min_side` count all points of a node.
+    rule : SplitRule
+    offers_equality : bool
+        Whether numeric features of few values are cut by equality, too.
+    max_scored, min_minority : int
+        A node of more than `max_scored` structure points is scored on so many, or on twice as
+        many, and so on, until `min_minority` of them are not of their largest class.
+    idle : list, default=None
+        See `grow_tree`.
+
+    Returns
+    -------
+    dict of arrays
+        See `flatten`; and held_leaf, int32, the leaf of each of the last points, in their order.
+    """
+    cdef SampledGrowth growth = None
+    structure = points[:n_structure]
+    while idle:
+        try:
+            growth = idle.pop()
+        except IndexError:  # another thread was faster
+            break
+        if growth.can_grow(
+                table, structure, points, limits, rule, offers_equality, max_scored, min_minority):
+            growth.begin(structure, points, key)
+            break
+        growth = None
+    if growth is None:
+        growth = SampledGrowth(
+            table, structure, points, key, limits, rule, offers_equality, max_scored,
+            min_minority)
+    tree = growth.run()
+    tree["held_leaf"] = growth.held_leaves()
+    if idle is not None:
+        growth.forget_points()
+        idle.append(growth)
+    return tree
