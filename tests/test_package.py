@@ -29,6 +29,8 @@ def test_public_names():
         "DataDrivenMultinomialForestClassifier",
         "DenilForestClassifier",
         "DenilForestRegressor",
+        "ForestClassifier",
+        "ForestRegressor",
         "MultinomialForestClassifier",
         "MultinomialForestRegressor",
         "PrivateForestClassifier",

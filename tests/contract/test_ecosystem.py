@@ -86,6 +86,10 @@ OTHERS = {
     "n_jobs": 2,
     "random_state": 3,
     "verbose": 0,
+    "max_samples": 0.7,
+    "equality_cuts": False,
+    "min_samples_split": 5,
+    "calibrate": True,
 }
 
 

@@ -14,10 +14,12 @@ from tests.forests.every import (
     ALL_ROWS,
     COMPARING,
     HONEST,
+    PLAIN,
     every,
     every_classifier,
     every_cutting,
     every_honest,
+    having,
     target_of,
     told,
 )
@@ -124,7 +126,8 @@ def test_shape_of_trees(name):
         assert ((tree.feature[inner] >= 0) & (tree.feature[inner] < 3)).all()
         assert np.isnan(tree.threshold[~inner]).all()
         assert not np.isnan(tree.threshold[inner]).any()
-        assert_array_equal(tree.is_equality[inner], is_town_cut(tree)[inner])
+        if name in PLAIN:  # others ask for equality with whole numbers, too
+            assert_array_equal(tree.is_equality[inner], is_town_cut(tree)[inner])
 
 
 def is_town_cut(tree) -> np.ndarray:
@@ -146,7 +149,7 @@ def test_trees_predict_by_themselves(name):
         assert_allclose(told(forest, X), mean, rtol=1e-12)
 
 
-@every_classifier
+@pytest.mark.parametrize("name", having("voting"))
 def test_classes_of_trees(name):
     X, y = table(3)
     for tree in forest_of(name, voting="hard").fit(X, y).estimators_:
@@ -311,7 +314,9 @@ def test_size_does_not_grow_with_the_table(name):
         len(pickle.dumps(forest.fit(X[:, :n_features], y))) for n_features in (10, 60)
     ]
     assert sizes[1] - sizes[0] < 50 * 32
-    # A row adds the number that `structure_samples` gives, no more.
+    # A row adds the number that `structure_samples` gives, and its out-of-bag estimate
+    # where there is one, no more.
+    of_row = 5 if name in PLAIN else 5 + 2 * 8
     more = np.tile(X[:, :10], (3, 1)) + np.repeat(np.arange(3), 400)[:, None] / 4
     size = len(pickle.dumps(forest.fit(more, np.tile(y, 3))))
-    assert size - sizes[0] < 800 * 5
+    assert size - sizes[0] < 800 * of_row

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scikit-learn's own battery, without any expected failure."""
+"""scikit-learn's own battery; what a forest answers in another way says why."""
 
 import numpy as np
 import pytest
@@ -94,10 +94,21 @@ FORESTS = [
 ]
 
 
+def known_to_fail(forest) -> dict[str, str]:
+    """Checks that a forest answers in another way, with the reason."""
+    if type(forest).__name__ not in ("ForestClassifier", "ForestRegressor"):
+        return {}
+    return {
+        "check_sample_weight_equivalence_on_dense_data": (
+            "a row of weight 2 is one row, held out or not; two rows are drawn apart"
+        )
+    }
+
+
 # A row that is in every bag has no out-of-bag estimate: small tables, few trees.
 @pytest.mark.filterwarnings("ignore:.*in the bag of every tree")
 @pytest.mark.filterwarnings("ignore::mrforest.privacy.PrivacyLeakWarning")
-@parametrize_with_checks(FORESTS)
+@parametrize_with_checks(FORESTS, expected_failed_checks=known_to_fail)
 def test_sklearn_check(estimator, check):
     check(estimator)
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from tests.forests import every
-from tests.forests.every import CUTTING, NAMES, told
+from tests.forests.every import CUTTING, NAMES, PLAIN, told
 
 # Every forest, and options that lead to other code
 WAYS = [
@@ -20,6 +20,9 @@ WAYS = [
     ("comparison-s", {"leaf_rule": "floor", "class_weight": "balanced"}),
 ]
 ways = pytest.mark.parametrize(("name", "params"), WAYS, ids=str)
+plain_ways = pytest.mark.parametrize(
+    ("name", "params"), [way for way in WAYS if way[0] in PLAIN], ids=str
+)
 
 
 def rows(seed: int, n_rows: int = 200) -> tuple[np.ndarray, np.ndarray]:

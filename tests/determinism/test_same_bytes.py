@@ -16,12 +16,13 @@ from tests.determinism.same import (
     assert_same_importances,
     fitted_bytes,
     forest_of,
+    plain_ways,
     rows,
     table_of,
     trees,
     ways,
 )
-from tests.forests.every import HONEST, NAMES, every, having, told
+from tests.forests.every import HONEST, NAMES, PLAIN, every, having, told
 
 # Threads of scikit-learn's Parallel reset the filters of warnings behind each other's
 # back and may then complain of it.
@@ -92,7 +93,7 @@ def test_joblib_backend_with_other_comparisons(backend, params):
     assert plain.predict_proba(X).tobytes() == answers.tobytes()
 
 
-@ways
+@plain_ways
 def test_warm_start(name, params):
     X, y = table_of(name, 5)
     cold = forest_of(name, n_estimators=12, **params).fit(X, y)
@@ -141,7 +142,7 @@ def test_copies(name):
         assert len(forest.estimators_) == 8
 
 
-@pytest.mark.parametrize("name", having("max_depth"))
+@pytest.mark.parametrize("name", [n for n in having("max_depth") if n in PLAIN])
 def test_a_shallow_tree_begins_a_deep_one(name):
     X, y = table_of(name, 7)
     shallow = forest_of(name, max_depth=3).fit(X, y)

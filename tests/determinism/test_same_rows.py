@@ -11,6 +11,7 @@ from tests.determinism.same import (
     assert_same,
     assert_same_importances,
     forest_of,
+    plain_ways,
     rows,
     table_of,
     trees,
@@ -56,7 +57,7 @@ def test_order_of_rows_with_categories(name):
     assert_same(forest, forest_of(name).fit(shuffled, y[order]), queries(3))
 
 
-@ways
+@plain_ways
 def test_whole_weights_are_repetitions(name, params):
     X, y = table_of(name, 2)
     weight = np.random.default_rng(2).integers(0, 4, len(X))

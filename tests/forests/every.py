@@ -18,6 +18,8 @@ from mrforest import (
     DataDrivenMultinomialForestClassifier,
     DenilForestClassifier,
     DenilForestRegressor,
+    ForestClassifier,
+    ForestRegressor,
     MultinomialForestClassifier,
     MultinomialForestRegressor,
     PurelyRandomForestClassifier,
@@ -27,6 +29,9 @@ from mrforest import (
 RANGE = {"range_points": 5}
 COINS = {"feature_probability": 0.3, "split_probability": 0.3}
 EVERY: dict[str, tuple[type, dict[str, Any]]] = {
+    # Without calibration it says what its trees say on average.
+    "forest": (ForestClassifier, {"calibrate": False}),
+    "forest-r": (ForestRegressor, {}),
     "multinomial": (MultinomialForestClassifier, {}),
     "multinomial-r": (MultinomialForestRegressor, {}),
     "breiman": (BreimanForestClassifier, {}),
@@ -69,6 +74,10 @@ COMPARING = having("metric")
 CUTTING = [name for name in NAMES if name not in COMPARING]
 # One part of the rows shapes a tree, the other fills it.
 ALL_ROWS = ["random-all", "range", "comparison-s"]
+# They choose their own leaf size, and whole weights do not repeat rows; twin.py grows
+# the others.
+TUNED = having("max_samples")
+PLAIN = [name for name in NAMES if name not in TUNED]
 HONEST = [name for name in having("partition_rate") if name not in ALL_ROWS]
 
 every = pytest.mark.parametrize("name", NAMES)
@@ -76,6 +85,7 @@ every_classifier = pytest.mark.parametrize("name", CLASSIFIERS)
 every_regressor = pytest.mark.parametrize("name", REGRESSORS)
 every_cutting = pytest.mark.parametrize("name", CUTTING)
 every_honest = pytest.mark.parametrize("name", HONEST)
+every_plain = pytest.mark.parametrize("name", PLAIN)
 every_leafy = pytest.mark.parametrize("name", LEAFY)
 
 

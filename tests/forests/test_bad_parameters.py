@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 
 from tests.forests.every import (
     NAMES,
+    TUNED,
     every,
     forest_of,
     parameters_of,
@@ -61,13 +62,25 @@ BAD = {
     "random_state": ([-1, 0.5, "0"], "int in the range"),
     "verbose": ([-1, "loud"], "int"),
 }
+# Of forests that choose by themselves
+OR_AUTO = {
+    "max_samples": ([0, 0.0, 1.0, 1.5, NAN, "auto", None], r"\(0\.?0?, 1\.?0?\)"),
+    "max_features": ([0, -1, 0.0, 1.5, NAN, "all"], r"'auto'.*'sqrt'|'sqrt'.*'auto'"),
+    "feature_budget": ([-1.0, INF, NAN, "10", None], r"'auto'.*\[0\.?0?, inf\)"),
+    "split_budget": ([-1.0, INF, NAN, "10", None], r"'auto'.*\[0\.?0?, inf\)"),
+    "equality_cuts": (["yes", 3, None], "'auto'"),
+    "min_samples_split": ([1, 0, 0.5, "5", None], r"'auto'.*\[2, inf\)"),
+    "min_samples_leaf": ([0, -1, 0.5, "5", None], r"'auto'.*\[1, inf\)"),
+    "calibrate": (["yes", 3, None], "bool"),
+}
 PAIRS = [(name, parameter) for name in NAMES for parameter in parameters_of(name)]
 
 
 @pytest.mark.parametrize(("name", "parameter"), PAIRS)
 def test_parameter(name, parameter):
     """Names the parameter, says what is allowed and shows what came instead."""
-    values, allowed = BAD[parameter]
+    known = BAD | OR_AUTO if name in TUNED else BAD
+    values, allowed = known[parameter]
     for value in values:
         forest = forest_of(name, **{parameter: value})
         with pytest.raises(ValueError, match=f"'{parameter}' parameter of") as caught:
@@ -83,9 +96,11 @@ def test_a_bad_parameter_leaves_the_forest(name):
     y = target_of(name, LABELS)
     forest = forest_of(name).fit(X, y)
     before = told(forest, X)
+    known = BAD | OR_AUTO if name in TUNED else BAD
     for parameter, good in forest.get_params().items():
+        bad = known[parameter][0][0]
         with pytest.raises(ValueError, match=parameter):
-            forest.set_params(**{parameter: BAD[parameter][0][0]}).fit(X[:, :2], y)
+            forest.set_params(**{parameter: bad}).fit(X[:, :2], y)
         forest.set_params(**{parameter: good})
     assert_array_equal(told(forest, X), before)
     assert forest.n_features_in_ == 3

@@ -13,8 +13,8 @@ from tests.forests.every import (
     COMPARING,
     CUTTING,
     HONEST,
+    PLAIN,
     REGRESSORS,
-    every_cutting,
     forest_of,
     having,
     target_of,
@@ -52,7 +52,7 @@ def decreases_of(twin: TwinForest) -> np.ndarray:
     return np.mean(decreases, axis=0)
 
 
-@every_cutting
+@pytest.mark.parametrize("name", [name for name in CUTTING if name in PLAIN])
 @pytest.mark.parametrize("weights", [None, "whole", "real"])
 def test_feature_importances_of_the_twin(name, weights):
     X, labels = mixed_frame(3, n_rows=70)
@@ -113,8 +113,10 @@ def structure_decreases(twin: TwinForest, y: np.ndarray, criterion: str) -> np.n
 @pytest.mark.parametrize(
     ("name", "criterion"),
     [
-        *[(name, "variance" if name in REGRESSORS else "gini") for name in CUTTING],
-        *[(name, "entropy") for name in having("criterion")],
+        (name, criterion)
+        for name in CUTTING
+        for criterion in (["variance"] if name in REGRESSORS else ["gini", "entropy"])
+        if name in PLAIN and (criterion != "entropy" or name in having("criterion"))
     ],
 )
 def test_structure_importances_by_hand(name, criterion):

@@ -17,6 +17,7 @@ from tests.forests.every import (
     LEAFY,
     NAMES,
     REGRESSORS,
+    TUNED,
     every,
     every_classifier,
     every_honest,
@@ -100,7 +101,7 @@ def test_one_class_or_target(name, leaf_rule):
     # "stop" leaves pure nodes alone; so does "floor" where the same rows fill them.
     # Cells and label-free comparisons do not look at targets.
     looks = name in LEAFY and name != "comparison"
-    if looks and (leaf_rule == "stop" or name not in HONEST):
+    if name in TUNED or (looks and (leaf_rule == "stop" or name not in HONEST)):
         assert (forest.n_leaves_ == 1).all()
     else:
         assert (forest.n_leaves_ > 1).all()

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from tests.forests.every import CLASSIFIERS, forest_of, having, target_of
+from tests.forests.every import CLASSIFIERS, TUNED, forest_of, having, target_of
 from tests.forests.frames import mixed_frame
 from tests.forests.points import filling_rows
 
@@ -36,7 +36,7 @@ def test_least_share_of_a_leaf(name, class_weight, weights):
         min_weight_fraction_leaf=SHARE,
     ).fit(X, y, sample_weight=None if weights is None else weight)
     # Rows of whole weight are named as often as they count.
-    of_row = weight if weights == "real" else np.ones(150)
+    of_row = weight if weights == "real" or name in TUNED else np.ones(150)
     if class_weight is not None:
         of_row = of_row * [class_weight[label] for label in labels]
     leaves = forest.apply(X)

@@ -13,7 +13,13 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import cross_val_score
 
 from mrforest import BreimanForestRegressor
-from tests.forests.every import HONEST, REGRESSORS, every_regressor, forest_of
+from tests.forests.every import (
+    HONEST,
+    REGRESSORS,
+    TUNED,
+    every_regressor,
+    forest_of,
+)
 from tests.forests.frames import mixed_frame
 from tests.forests.points import filling_rows
 from tests.forests.sound import assert_sound
@@ -50,7 +56,8 @@ def test_leaves_are_means(name, leaf_rule, weights):
         for leaf in np.unique(leaves[rows]):
             of_leaf = rows[leaves[rows] == leaf]
             # Rows of whole weight are named as often as they count.
-            by = weight[of_leaf] if weights == "real" else None
+            is_weighted = weights == "real" or name in TUNED
+            by = weight[of_leaf] if is_weighted else None
             expected = np.average(y[of_leaf], weights=by)
             assert_allclose(told[leaves == leaf], expected, rtol=1e-11, atol=1e-13)
     mean = np.mean([tree.predict(X) for tree in forest.estimators_], axis=0)

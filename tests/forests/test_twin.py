@@ -11,8 +11,8 @@ from numpy.testing import assert_array_equal
 from tests.forests.every import (
     CLASSIFIERS,
     LEAFY,
-    NAMES,
-    every,
+    PLAIN,
+    every_plain,
     forest_of,
     having,
     target_of,
@@ -21,11 +21,15 @@ from tests.forests.frames import mixed_frame, queries
 from tests.forests.twin import assert_same_predictions, assert_same_trees, twin_of
 
 LEAVES = ["stop", "floor"]
-# Every forest, with both leaf rules if it has them
+# Every forest of twin.py, with both leaf rules if it has them
 WAYS = [
-    (name, rule) for name in NAMES for rule in (LEAVES if name in LEAFY else [None])
+    (name, rule) for name in PLAIN for rule in (LEAVES if name in LEAFY else [None])
 ]
 ways = pytest.mark.parametrize(("name", "leaf_rule"), WAYS)
+
+
+def plain(names: list[str]) -> list[str]:
+    return [name for name in names if name in PLAIN]
 
 
 def check(forest, X, y, asked, sample_weight=None, class_weight=None) -> None:
@@ -75,7 +79,7 @@ def weights_of_classes(class_weight, y, sample_weight) -> np.ndarray | None:
     return np.array([class_weight[label] for label in np.unique(y)])
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("name", plain(CLASSIFIERS))
 @pytest.mark.parametrize(
     ("weights", "class_weight"),
     [(None, BY_CLASS), ("whole", BY_CLASS), ("real", "balanced")],
@@ -96,7 +100,7 @@ def test_class_weights_of_the_twin(name, weights, class_weight):
     check(forest, X, y, queries(29, 20), sample_weight, of_class)
 
 
-@pytest.mark.parametrize("name", having("criterion"))
+@pytest.mark.parametrize("name", plain(having("criterion")))
 @pytest.mark.parametrize("weighted", [False, True])
 def test_entropy_of_the_twin(name, weighted):
     X, y = mixed_frame(31, n_rows=60)
@@ -113,7 +117,7 @@ def test_bins_of_the_twin(name, max_bins):
     check(forest, X, target_of(name, labels), queries(37, 20))
 
 
-@pytest.mark.parametrize("name", having("max_depth"))
+@pytest.mark.parametrize("name", plain(having("max_depth")))
 @pytest.mark.parametrize("max_depth", [1, 3])
 def test_depth_of_the_twin(name, max_depth):
     X, labels = mixed_frame(41, n_rows=70)
@@ -124,7 +128,7 @@ def test_depth_of_the_twin(name, max_depth):
     assert_same_trees(forest, twin)
 
 
-@pytest.mark.parametrize("name", having("min_weight_fraction_leaf"))
+@pytest.mark.parametrize("name", plain(having("min_weight_fraction_leaf")))
 @pytest.mark.parametrize("weighted", [False, True])
 def test_least_weight_of_the_twin(name, weighted):
     X, labels = mixed_frame(43, n_rows=60)
@@ -196,7 +200,7 @@ def test_more_values_than_bins(name, max_bins):
     check(forest, X, y, X)
 
 
-@every
+@every_plain
 @pytest.mark.parametrize("weighted", [False, True])
 def test_origin_names_every_row_as_often_as_its_weight_says(name, weighted):
     X, labels = mixed_frame(2, n_rows=50)

@@ -12,9 +12,11 @@ from tests.forests.every import (
     CUTTING,
     HONEST,
     REGRESSORS,
+    TUNED,
     every_classifier,
     every_honest,
     forest_of,
+    having,
     target_of,
 )
 from tests.forests.sound import assert_sound
@@ -130,7 +132,9 @@ def test_means_are_weighted(name):
     forest = forest_of(name, min_samples_leaf=100, leaf_rule="stop")
     forest.fit(np.zeros((25, 1)), y, sample_weight=weight)
     for number, tree in enumerate(forest.estimators_):
-        if name in HONEST:
+        if name in TUNED:
+            rows = np.arange(25)
+        elif name in HONEST:
             rows = forest.estimation_samples(number)
         else:
             batch = forest._batches[0]
@@ -156,7 +160,7 @@ def test_ties_give_the_first_class(voting):
     assert n_ties > 3
 
 
-@every_classifier
+@pytest.mark.parametrize("name", having("voting"))
 def test_voting_is_checked_again_when_it_is_used(name):
     forest = forest_of(name, n_estimators=2)
     forest.fit([[0.0], [1.0]], [0, 1]).set_params(voting="softt")

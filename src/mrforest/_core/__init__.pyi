@@ -20,7 +20,10 @@ class SplitRule:
 class Multinomial(SplitRule):
     feature_budget: float
     split_budget: float
-    def __init__(self, feature_budget: float, split_budget: float) -> None: ...
+    n_features: int
+    def __init__(
+        self, feature_budget: float, split_budget: float, n_features: int = 0
+    ) -> None: ...
 
 class Greedy(SplitRule):
     n_features: int
@@ -79,6 +82,8 @@ class TrainingTable:
         cuts: NDArray[np.float64] | None = None,
         cuts_start: NDArray[np.int64] | None = None,
         values: NDArray[np.float64] | None = None,
+        equal_values: NDArray[np.float64] | None = None,
+        equal_start: NDArray[np.int64] | None = None,
     ) -> None: ...
     has_slices: bool
     excerpt_bytes: int
@@ -209,6 +214,7 @@ def words(key: Key, path: int, purpose: int, n: int) -> NDArray[np.uint64]: ...
 
 class Limits:
     min_leaf: int
+    min_side: int
     has_floor: bool
     max_depth: int
     min_weight: float
@@ -222,6 +228,7 @@ class Limits:
         min_weight: float,
         label_budget: float,
         interrupt: NDArray[np.uint8],
+        min_side: int = 1,
     ) -> None: ...
 
 class Box:
@@ -258,6 +265,45 @@ def grow_tree(
     idle: list[Any] | None = None,
     below: tuple[int, int, float, float] | None = None,
 ) -> Tree: ...
+def grow_sampled_tree(
+    table: TrainingTable,
+    points: NDArray[np.int32],
+    n_structure: int,
+    key: Key,
+    limits: Limits,
+    *,
+    rule: SplitRule,
+    offers_equality: bool,
+    max_scored: int,
+    min_minority: int,
+    idle: list[Any] | None = None,
+) -> Tree: ...
+
+class Prefixes:
+    points: NDArray[np.int64]
+    def __init__(self, tree: Tree, n_classes: int) -> None: ...
+    def add_shares(
+        self,
+        rows: NDArray[np.int64],
+        classes: NDArray[np.int32],
+        own: NDArray[np.float64],
+        sizes: NDArray[np.int64],
+        out: NDArray[np.float64],
+    ) -> None: ...
+    def add_values(
+        self,
+        rows: NDArray[np.int64],
+        own: NDArray[np.float64],
+        own_moment: NDArray[np.float64],
+        sizes: NDArray[np.int64],
+        out: NDArray[np.float64],
+    ) -> None: ...
+    def prune(
+        self, size: int
+    ) -> tuple[
+        NDArray[np.void], NDArray[np.uint32], NDArray[np.int32], NDArray[np.int32]
+    ]: ...
+
 def grow_in_range(
     table: TrainingTable,
     structure: NDArray[np.int32],

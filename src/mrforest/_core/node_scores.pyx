@@ -18,14 +18,13 @@ from mrforest._core.lists cimport (
     mrforest_sort_shorts, mrforest_weigh_cuts,
 )
 from mrforest._core.order cimport free_order, make_order, next_feature, put_back
-from mrforest._core.rule cimport LEAF
 from mrforest._core.types cimport GINI, VARIANCE, at, code_t, mass_of, moment_of
 
 cdef extern from "few_codes.h" nogil:
     Py_ssize_t mrforest_cuts_of_few(
-        const uint8_t* codes, const uint8_t* classes, Py_ssize_t n, Py_ssize_t n_codes,
-        Py_ssize_t n_classes, const int32_t* totals, bint offers_equality, int32_t* counts,
-        int32_t* left, FewCut* cuts)
+        const uint8_t* codes, const uint8_t* classes, Py_ssize_t n, Py_ssize_t n_classes,
+        const int32_t* totals, bint offers_equality, int32_t* counts, int32_t* left,
+        FewCut* cuts)
 
 cdef enum:
     NO_LIST = -1
@@ -201,9 +200,8 @@ cdef class NodeScores:
         cdef bint offers_equality = (
             self.table.offers_equality is not NULL and self.table.offers_equality[feature])
         return mrforest_cuts_of_few(
-            <const uint8_t*> codes, self.classes, n, self.table.n_bins[feature],
-            self.node.n_classes, self.node.totals, offers_equality, self.few_counts,
-            self.few_left, self.few_cuts)
+            <const uint8_t*> codes, self.classes, n, self.node.n_classes, self.node.totals,
+            offers_equality, self.few_counts, self.few_left, self.few_cuts)
 
     cdef Py_ssize_t write_entries(
         self, const ScoredNode* node, Py_ssize_t feature
@@ -258,7 +256,7 @@ cdef class NodeScores:
     ) noexcept nogil:
         """Write those of the features that have a candidate behind n_able others, with their best
         scores; return how many there are then."""
-        cdef Py_ssize_t i, j, n_cuts, first_list = self.n_lists, feature
+        cdef Py_ssize_t i, j, first_list = self.n_lists, feature
         cdef double best
         for i in range(n):
             feature = features[i]
@@ -285,12 +283,14 @@ cdef class NodeScores:
             feature = features[i]
             if self.is_constant(node, feature):
                 continue
+            best = NO_CUT
             if self.list_of[feature] != NO_LIST:
                 best = self.best_in_list[self.list_of[feature]]
+            elif self.way_of(feature) == BY_COUNTS and self.gather(node, feature, self.codes):
+                for j in range(self.score_counts(feature, self.codes, node.n)):
+                    best = max(best, self.few_cuts[j].score)
             else:
-                best = NO_CUT
-                n_cuts = self.score(node, feature, NO_LIST)
-                for j in range(n_cuts):
+                for j in range(self.score_entries(node, feature)):
                     best = max(best, self.scores[j])
             if best == NO_CUT:
                 self.set_constant(node, feature)
@@ -303,14 +303,14 @@ cdef class NodeScores:
     cdef Py_ssize_t look(self, const ScoredNode* node, Draw* draw) noexcept nogil:
         """Look at features until as many have a candidate as the rule asks for; return how many
         have."""
-        cdef Py_ssize_t D = self.table.n_features, n_drawn = 0, n_able = 0, i
+        cdef Py_ssize_t D = self.table.n_features, n_drawn = 0, n_able = 0, _draw
         cdef Py_ssize_t wanted = self.rule.count_features(D, draw), first
         self.n_lists = 0
         if wanted >= D:
             return self.look_at(node, self.order.features, D, 0)
         while n_able < wanted and n_drawn < D:
             first = n_drawn
-            for i in range(min(wanted - n_able, D - n_drawn)):
+            for _draw in range(min(wanted - n_able, D - n_drawn)):
                 next_feature(&self.order, n_drawn, &draw.stream)
                 n_drawn += 1
             n_able = self.look_at(

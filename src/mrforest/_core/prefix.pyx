@@ -19,6 +19,14 @@ from mrforest._core.tree import NODE_DTYPE
 from mrforest._core.types cimport Node
 
 
+cdef extern from *:
+    """
+    /* Masses of leaves are floats of 32 bits: a row is alone if the others weigh less than this share of it. */
+    #define MRFOREST_ROUNDING 1e-6
+    """
+    const double ROUNDING "MRFOREST_ROUNDING"
+
+
 cdef struct Visit:
     int32_t node
     int32_t n_done          # children that have been visited
@@ -263,7 +271,7 @@ cdef inline void say(
         return
     if is_regression:
         total += sums[0]
-        if not total > 0:
+        if not total > ROUNDING * own[held]:
             return
         share = (sums[1] - own_moment[held]) / total
         for q in range(q, end):
@@ -271,10 +279,10 @@ cdef inline void say(
     else:
         for k in range(n_columns):
             total += sums[k]
-        if not total > 0.5 * own[held]:
-            return  # nobody but the row itself, up to rounding
+        if not total > ROUNDING * own[held]:
+            return
         for q in range(q, end):
             for k in range(n_columns):
-                out[q, row, k] += sums[k] / total
-            out[q, row, classes[held]] -= own[held] / total
+                share = sums[k] - own[held] if k == classes[held] else sums[k]
+                out[q, row, k] += max(share, 0.0) / total
     next_size[held] = <int32_t> end

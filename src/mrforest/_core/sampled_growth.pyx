@@ -15,7 +15,7 @@ from libc.string cimport memcpy, memmove, memset
 
 from mrforest._core.cut_growth cimport write_split
 from mrforest._core.growth cimport (
-    FAILED, OUT_OF_MEMORY, Growth, GrownNode, Limits, Pending, count_classes_of,
+    FAILED, Growth, GrownNode, Limits, Pending, count_classes_of,
 )
 from mrforest._core.node_scores cimport NodeScores, ScoredNode
 from mrforest._core.partition cimport partition_rows
@@ -102,6 +102,18 @@ cdef class SampledGrowth(Growth):
             most = max(most, <Py_ssize_t> self.counts[k])
         return n - most
 
+    cdef bint is_pure(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
+        """Whether points, whose columns are in `totals`, have one class or target only."""
+        cdef Py_ssize_t i, n_present = 0
+        if self.table.criterion == VARIANCE:
+            for i in range(1, n):
+                if self.table.y[rows[i]] != self.table.y[rows[0]]:
+                    return False
+            return True
+        for i in range(self.table.n_columns):
+            n_present += self.totals[i] > 0
+        return n_present < 2
+
     cdef Py_ssize_t draw_sample(
         self, const int32_t* rows, Py_ssize_t n, Draw* draw
     ) noexcept nogil:
@@ -144,9 +156,9 @@ cdef class SampledGrowth(Growth):
             scored.is_whole = n == node.n_structure
             scored.rows = rows if scored.is_whole else self.sample
             scored.n = n
-            if scored.is_whole and self.count_minority(rows, n) == 0:
-                return 0
             self.count_columns(scored.rows, n)
+            if scored.is_whole and self.is_pure(rows, n):
+                return 0
             self.scores.enter(&scored)
             found = self.scores.split(&scored, &draw, split)
             n_scored[0] = n

@@ -77,9 +77,11 @@ cdef dict class_leaves(Growth growth, const int32_t[::1] leaves):
             leaf_masses(
                 growth.table, &growth.estimation[0] + source.first_estimation,
                 source.n_estimation, &counts[0], &masses[0])
-            label[i] = <uint16_t> draw_label(
-                growth.table, &masses[0], growth.limits.label_budget, growth.key0,
-                growth.key1, leaf.path, &shares[0], &work[0])
+            label[i] = 0
+            if not growth.is_pruned_later:
+                label[i] = <uint16_t> draw_label(
+                    growth.table, &masses[0], growth.limits.label_budget, growth.key0,
+                    growth.key1, leaf.path, &shares[0], &work[0])
             for k in range(n_classes):
                 if counts[k] > 0:
                     mass_class[n_masses] = <uint16_t> k
@@ -168,7 +170,7 @@ def flatten(Growth growth):
         pivots : int32 of shape (n_nodes, 2), the two rows that a split compares with
 
         Classification:
-        leaf_label : uint16, the label of each leaf
+        leaf_label : uint16, the label of each leaf; 0 in trees that are pruned later
         mass_start : int64, where the masses of each leaf begin, and the end
         mass_class, mass : uint16, float32, class and mass, ascending by class in each leaf
 

@@ -17,7 +17,13 @@ from mrforest.files._values import Reader, Writer
 from mrforest.forests._base import Batch
 from mrforest.forests._flat_classes import ClassForest
 from mrforest.forests._pivots import ByMatrix, ByMetric, ByVectors
-from mrforest.forests._sampling import AllPoints, Bootstrap, Partition
+from mrforest.forests._sampling import (
+    AllPoints,
+    Bootstrap,
+    HeldOutGroups,
+    Partition,
+)
+from mrforest.forests._tuning import Trial
 from mrforest.privacy.grid import Numeric
 from mrforest.privacy.ledger import Ledger
 from mrforest.privacy.plan import Block, Plan
@@ -29,7 +35,7 @@ from mrforest.privacy.subtree import Leaf, Split
 RECORDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        *(Schema, Batch, Partition, Bootstrap, AllPoints),
+        *(Schema, Batch, Partition, Bootstrap, AllPoints, HeldOutGroups, Trial),
         *(ByVectors, ByMatrix, ByMetric),
         *(Columns, Numeric, Plan, Block, Ledger, Item, Sequential, Parallel),
         *(Leaf, Split),
@@ -76,11 +82,21 @@ FITTED: dict[str, Callable[[Any], bool]] = {
     "oob_score_": is_of(float),
     "oob_decision_function_": is_array("f", 2),
     "oob_prediction_": is_array("f"),
+    "max_features_": is_of(int),
+    "feature_budget_": is_of(float),
+    "split_budget_": is_of(float),
+    "equality_cuts_": is_of(bool),
+    "min_samples_split_": is_of(int),
+    "min_samples_leaf_": is_of(int),
+    "power_": is_of(float),
+    "tuning_": is_tuple_of(Trial),
     "_batches": is_tuple_of(Batch),
     "_cells": is_array("f"),
     "_columns": is_of(Columns),
     "_compared_by": is_of(dict),
     "_exponent": is_of(int),
+    "_held_decrease": is_array("f"),
+    "_uniform_share": is_of(float),
     "_plan": is_of(Plan),
     "_schema": is_of(Schema),
     "_seed": is_of(int),

@@ -135,6 +135,55 @@ oob_score_ : float
     Out-of-bag R², if asked for.
 oob_prediction_ : ndarray of shape (n_samples,)
     Out-of-bag predictions, NaN for a row that is in every bag.""",
+    # ---- forests that tune themselves ------------------------------------------------
+    "max_samples": """
+max_samples : int or float, default=0.8
+    Rows that shape a tree, drawn without replacement: so many, or this share of
+    all, below 1. The others are held out: they fill the tree, but do not shape it.""",
+    "tuned_max_features": """
+max_features : "auto", "sqrt", "log2", int, float or None, default="auto"
+    Features that a node looks at, drawn afresh: the square root or the binary
+    logarithm of all, rounded down; so many; this share of all; or all. Features
+    that cannot be cut do not count. "auto" tries the square root of all, their
+    number to the power of 3/4, and all, as long as each is better than the one
+    before.""",
+    "tuned_budgets": """
+feature_budget, split_budget : float or "auto", default="auto"
+    B1 and B2 of the multinomial forest, 0 or more and finite: how greedily the
+    feature and the cut are drawn. "auto" takes 10, 20 or 40, the more the more
+    features a node looks at.""",
+    "equality_cuts": """
+equality_cuts : bool or "auto", default="auto"
+    Whether numeric features of 3 to 32 different values, all of them whole
+    numbers, are cut by "equal to a value", too, beside "at most a value". "auto"
+    tries both.""",
+    "min_samples_split": """
+min_samples_split : int or "auto", default="auto"
+    A node of fewer rows is a leaf. "auto" chooses among 2, 3, 4, 5, 7, 9, 13, …,
+    at most the number of rows to the power of 3/4, plus 1.""",
+    "tuned_min_samples_leaf": """
+min_samples_leaf : int or "auto", default="auto"
+    A split that leaves a child with fewer rows is refused: the node becomes a leaf.
+    "auto" is 1, from a million rows on 2, from a billion on 3.""",
+    "tuned_min_weight_fraction_leaf": """
+min_weight_fraction_leaf : float, default=0.0
+    0 to 0.5. A split that leaves a child with less than this share of the weight of
+    all rows (sample weights times class weights) is refused.""",
+    "tuned_warm_start": """
+warm_start : bool, default=False
+    Keep the trees of the previous fit and add more, with the setting and leaf size
+    that it chose.""",
+    "tuned_": """
+max_features_ : int
+    Features that a node looks at, as it was chosen.
+feature_budget_, split_budget_ : float
+    The budgets that were chosen.
+equality_cuts_ : bool
+    Whether equality is offered, as it was chosen.
+min_samples_split_, min_samples_leaf_ : int
+    The leaf size that was chosen.
+tuning_ : list of Trial
+    The settings that were tried, with the estimated loss of each leaf size.""",
     # ---- private forests ------------------------------------------------------------
     "epsilon": """
 epsilon : float, default=1.0

@@ -78,8 +78,8 @@ class AllPoints:
 class HeldOutGroups:
     """A share of the rows shapes a tree, all fill it; the others are held out.
 
-    Trees come in groups. In a group every row is held out of one tree at most, so all
-    rows are held out of nearly the same number of trees.
+    Trees come in groups. In a group every row is held out of one tree at most, and of
+    exactly one if shares allow it: then all rows are held out of equally many trees.
 
     Attributes
     ----------
@@ -89,18 +89,16 @@ class HeldOutGroups:
 
     max_samples: float
 
-    def n_structure(self, n_points: int) -> int:
-        """Rows that shape a tree, at least 1."""
+    def _share(self, n_points: int) -> float:
+        """Return the share of the points that are held out."""
         if isinstance(self.max_samples, Integral):
-            wanted = int(self.max_samples)
-        else:
-            wanted = math.floor(n_points * float(self.max_samples) + 0.5)
-        return min(max(wanted, 1), n_points)
+            return max(1 - int(self.max_samples) / n_points, 0.0)
+        return 1 - float(self.max_samples)
 
     def trees_of_group(self, n_points: int) -> int:
-        """Trees of a group: as many as it takes to hold out every row once."""
-        n_held = n_points - self.n_structure(n_points)
-        return n_points // n_held if n_held > 0 else 1
+        """Trees of a group: as many as can hold out different points."""
+        share = self._share(n_points)
+        return math.floor(1 / share + 1e-9) if share > 0 else 1
 
     def group_of(self, tree: int, n_points: int) -> int:
         """Return the number of the group of a tree."""
@@ -113,21 +111,23 @@ class HeldOutGroups:
 
         Both ascend. Each point has a random word in each group, and the trees of a
         group hold out the points with the smallest words, with the next ones, and so
-        on.
+        on. At least one point shapes a tree.
         """
-        n_held = n_points - self.n_structure(n_points)
-        if n_held == 0:
-            return np.arange(n_points, dtype=np.int32), n_points
         group, place = divmod(tree, self.trees_of_group(n_points))
+        share = self._share(n_points)
+        first, end = (
+            math.floor(edge * n_points * share + 0.5) for edge in (place, place + 1)
+        )
+        end = min(end, first + n_points - 1, n_points)
+        if first >= end:
+            return np.arange(n_points, dtype=np.int32), n_points
         sequence = np.random.SeedSequence(seed, spawn_key=(group, 0))
         key = sequence.generate_state(2, np.uint64).astype(np.uint64)
         words = _core.words(key, 0, SAMPLE_PURPOSE, n_points)
-        ends = [place * n_held, (place + 1) * n_held]
-        ranks = [rank for rank in ends if rank < n_points]
-        ordered = np.partition(words, ranks)
-        is_held = words >= ordered[ranks[0]]
-        if len(ranks) == 2:
-            is_held &= words < ordered[ranks[1]]
+        ordered = np.partition(words, [r for r in (first, end) if r < n_points])
+        is_held = words >= ordered[first]
+        if end < n_points:
+            is_held &= words < ordered[end]
         parts = np.flatnonzero(~is_held), np.flatnonzero(is_held)
         return np.concatenate(parts).astype(np.int32), len(parts[0])
 

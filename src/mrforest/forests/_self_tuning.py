@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Forests that some rows shape, all rows fill, and rows that are held out tune.
 
-    a few trees of each setting ─► setting and leaf size ─► the other trees ─► leaf size, power
-                                                                   ─► prefixes of that leaf size
+a few trees of each setting ─► setting, rough leaf size ─► the other trees
+─► leaf size, power ─► prefixes of that leaf size
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -19,9 +20,10 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
 from mrforest import _core
+from mrforest._progress import progress_bar
 from mrforest._threads import in_parallel
-from mrforest.data.training import MAX_POINTS, Classes, Numbers, TrainingSet, prepare
 from mrforest.data.table import Schema
+from mrforest.data.training import MAX_POINTS, Classes, Numbers, TrainingSet, prepare
 from mrforest.forests._base import BaseForest, trees_at_once
 from mrforest.forests._gather import Gathered, sizes_of
 from mrforest.forests._nodes import FEATURE_MASK
@@ -158,7 +160,8 @@ class SelfTuningForest(BaseForest):
 
     # ---- parameters -----------------------------------------------------------------
 
-    def _sampler(self) -> HeldOutGroups:
+    def _sampler(self) -> HeldOutGroups:  # type: ignore[override]
+        # It draws from the seed and the number of a tree, not from the tree's key.
         return HeldOutGroups(self.max_samples)
 
     def _prepare(
@@ -180,17 +183,17 @@ class SelfTuningForest(BaseForest):
         )
 
     def _levels(self, n_features: int, equality: bool) -> list[Setting]:
-        """Settings from the most random one to the greediest, as far as they are open."""
+        """Return settings that are left open, from the most random to the greediest."""
         levels = []
         for power, budget in ((0.5, 10.0), (0.75, 20.0), (1.0, 40.0)):
             wanted = max(1, math.floor(n_features**power + 0.5))
             if self.max_features != "auto":
                 wanted = count_features(self.max_features, n_features)
-            budgets = [
+            feature_budget, split_budget = (
                 budget if given == "auto" else float(given)
                 for given in (self.feature_budget, self.split_budget)
-            ]
-            setting = Setting(wanted, *budgets, equality)
+            )
+            setting = Setting(wanted, feature_budget, split_budget, equality)
             if setting not in levels:
                 levels.append(setting)
         return levels
@@ -271,26 +274,32 @@ class SelfTuningForest(BaseForest):
         """Add up what nodes decrease, by feature."""
         feature = nodes["feature"] & FEATURE_MASK
         inner = nodes["child"] >= 0
-        total: NDArray[np.float64] = np.bincount(
-            feature[inner], weights=decreases[inner], minlength=n_features
-        )
-        return total
+        total = np.bincount(feature[inner], decreases[inner], minlength=n_features)
+        return total.astype(np.float64)
 
     # ---- choosing -------------------------------------------------------------------
 
     def _choose_setting(
         self, training: TrainingSet, sizes: NDArray[np.int64]
     ) -> tuple[Setting, list[HeldTree], Curve]:
-        """Grow some trees of each setting; return the best one, its trees and losses."""
+        """Grow some trees of each setting; return the best, its trees and losses."""
         n_pilot = PILOT_GROUPS * self._sampler().trees_of_group(training.n_points)
         n_pilot = min(n_pilot, self.n_estimators)
         equality = training.offers_equality and self.equality_cuts is not False
         levels = self._levels(training.n_features, equality)
-        may_compare = self.n_estimators >= PILOT_SHARE * n_pilot and len(sizes) > 0
+        may_compare = self.n_estimators >= PILOT_SHARE * n_pilot
         self.tuning_ = []
 
         def pilot(setting: Setting) -> tuple[Setting, list[HeldTree], Curve]:
-            trees = list(self._grow_trees(range(n_pilot), setting, 0, training))
+            trees = []
+            with progress_bar(
+                f"trying {setting.n_features} features a node",
+                n_pilot,
+                visible=self.verbose > 0,
+            ) as step:
+                for tree in self._grow_trees(range(n_pilot), setting, 0, training):
+                    trees.append(tree)
+                    step()
             curve = self._curve(self._held_out(trees, sizes, training), training)
             self.tuning_.append(Trial(*setting, *curve))
             return setting, trees, curve
@@ -319,7 +328,8 @@ class SelfTuningForest(BaseForest):
         if len(sizes) > 1:
             least = max(least // SLACK, 1)
         rest = range(len(trees), self.n_estimators)
-        trees += self._grow_trees(rest, setting, least, training)
+        more = self._grow_trees(rest, setting, least, training)
+        trees = list(self._watch(chain(trees, more), self.n_estimators))
         self._set_setting(setting)
         return trees, self._held_out(trees, sizes[sizes >= least], training)
 
@@ -358,7 +368,8 @@ class SelfTuningForest(BaseForest):
             )
             size = self.min_samples_split_ - 1
             numbers = range(first, self.n_estimators)
-            trees = list(self._grow_trees(numbers, setting, size, training))
+            grown = self._grow_trees(numbers, setting, size, training)
+            trees = list(self._watch(grown, len(numbers)))
         else:
             trees, held = self._grow_tuned(training)
             size = self._choose(held, training)

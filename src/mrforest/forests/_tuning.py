@@ -93,7 +93,8 @@ def leaf_sizes(n_points: int) -> NDArray[np.int64]:
     most = max(1.0, n_points**0.75)
     powers = 2 ** np.arange(40, dtype=np.int64)
     sizes = np.unique(np.concatenate([powers, 3 * powers[:-1]]))
-    return sizes[sizes <= most]
+    tried: NDArray[np.int64] = sizes[sizes <= most]
+    return tried
 
 
 @dataclass
@@ -229,12 +230,14 @@ class ClassLoss:
         own = sharp[np.arange(len(sharp)), self.classes] / total
         rest = self.floor / self.n_classes
         share: NDArray[np.float64] = (1 - self.floor) * own + rest
+        rows: NDArray[np.float64] = -np.log(share)
         if is_log:
-            return -np.log(share)
+            return rows
         # The squares of all classes, mixed with the uniform distribution
         squares = np.einsum("ij,ij->i", sharp, sharp, dtype=np.float64) / total**2
         keep = 1 - self.floor
-        return keep**2 * squares + 2 * keep * rest + rest * self.floor + 1 - 2 * share
+        rows = keep**2 * squares + 2 * keep * rest + rest * self.floor + 1 - 2 * share
+        return rows
 
     def loss(
         self, logs: list[NDArray[np.float32]], power: float, *, is_log: bool = False
@@ -244,7 +247,8 @@ class ClassLoss:
         if self.has_halves:
             halves = [self._rows(log, power, is_log=is_log) for log in logs[1:]]
             rows = rows - ((halves[0] + halves[1]) / 2 - rows) * self.beyond
-        return float(self.weights @ rows)
+        # Extrapolation may end below 0, where no loss is.
+        return max(float(self.weights @ rows), 0.0)
 
     def best_power(
         self, logs: list[NDArray[np.float32]], start: int, *, is_log: bool = False
@@ -315,13 +319,16 @@ class ValueLoss:
             known = held.counts.sum(axis=0) > 0
         counts = held.counts[:, known]
         sums = held.sums[:, :, known, 0]
-        truth, weights = values[known], weights[known] / max(weights[known].sum(), 1e-300)
+        truth, weights = (
+            values[known],
+            weights[known] / max(weights[known].sum(), 1e-300),
+        )
         rows = (sums.sum(axis=0) / counts.sum(axis=0) - truth) ** 2
         if has_halves:
             beyond = np.maximum(1 - counts.sum(axis=0) / n_trees, 0.0)
             halves = [(sums[half] / counts[half] - truth) ** 2 for half in (0, 1)]
             rows = rows - ((halves[0] + halves[1]) / 2 - rows) * beyond
-        self.losses: NDArray[np.float64] = rows @ weights
+        self.losses: NDArray[np.float64] = np.maximum(rows @ weights, 0.0)
 
     def curve(self, sizes: NDArray[np.int64]) -> Curve:
         """Losses of all leaf sizes."""
