@@ -2,6 +2,7 @@
 """Random tables for the engine and its twin, and how each grows a tree from them."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from hypothesis import strategies as st
@@ -17,23 +18,34 @@ NO_INTERRUPT = np.zeros(1, dtype=np.uint8)
 
 
 @st.composite
-def tables(draw, *, is_regression: bool = False) -> naive.Table:
-    """Tables with ties, constants, missing values, categories and many classes."""
-    n_rows = draw(st.integers(1, 60))
-    n_features = draw(st.integers(1, 6))
-    n_classes = draw(st.sampled_from([1, 2, 3, 5, 100]))
+def tables(
+    draw,
+    *,
+    is_regression: bool = False,
+    n_rows: int = 60,
+    n_features: int = 6,
+    bins: Sequence[int] = (1, 2, 3, 10, 200, 300),
+    classes: Sequence[int] = (1, 2, 3, 5, 100),
+) -> naive.Table:
+    """Tables with ties, constants, missing values, categories and many classes.
+
+    There are up to so many rows and features. Of the numbers of codes of a feature 1
+    makes it constant, and 300 does not fit a byte.
+    """
+    n_rows = draw(st.integers(1, n_rows))
+    n_features = draw(st.integers(1, n_features))
+    n_classes = draw(st.sampled_from(classes))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     codes, n_bins, is_categorical, cuts = [], [], [], []
     for _ in range(n_features):
-        # 1 is a constant feature; 300 does not fit a byte
-        bins = draw(st.sampled_from([1, 2, 3, 10, 200, 300]))
+        n_codes = draw(st.sampled_from(bins))
         missing = draw(st.sampled_from([0.0, 0.0, 0.3, 1.0]))
-        column = rng.integers(0, bins, n_rows)
-        column[rng.random(n_rows) < missing] = bins
+        column = rng.integers(0, n_codes, n_rows)
+        column[rng.random(n_rows) < missing] = n_codes
         codes.append(column)
-        n_bins.append(bins)
+        n_bins.append(n_codes)
         is_categorical.append(draw(st.booleans()))
-        cuts.append([] if is_categorical[-1] else np.arange(bins - 1) + 0.5)
+        cuts.append([] if is_categorical[-1] else np.arange(n_codes - 1) + 0.5)
     codes = np.stack(codes, axis=1)
     if draw(st.booleans()):
         # Classes that depend on the first feature make deep, uneven trees.
@@ -105,17 +117,29 @@ def compiled_target(table, criterion: str) -> _core.Target:
     )
 
 
+def one_after_the_other(lists) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of all lists, and where those of each list begin."""
+    lengths = [len(numbers) for numbers in lists]
+    numbers = np.concatenate([np.asarray(numbers, dtype=float) for numbers in lists])
+    return numbers, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
 def compiled_table(
     table: naive.Table, criterion: str, *, wide: bool, sliced: bool = False
 ):
-    lengths = [len(cuts) for cuts in table.cuts]
+    cuts, cuts_start = one_after_the_other(table.cuts)
+    equal_values = equal_start = None
+    if table.equal_values is not None:
+        equal_values, equal_start = one_after_the_other(table.equal_values)
     compiled = _core.TrainingTable(
         compiled_target(table, criterion),
         np.asarray(table.is_categorical, dtype=bool),
         codes=np.ascontiguousarray(table.codes, dtype=np.uint16 if wide else np.uint8),
         n_bins=np.asarray(table.n_bins, dtype=np.int32),
-        cuts=np.concatenate([np.asarray(cuts, dtype=float) for cuts in table.cuts]),
-        cuts_start=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        cuts=cuts,
+        cuts_start=cuts_start,
+        equal_values=equal_values,
+        equal_start=equal_start,
     )
     if table.codes.shape[1] % 2:
         compiled.add_columns()
@@ -166,7 +190,7 @@ def grow_compiled(table, structure, estimation, key, params, *, wide, sliced=Fal
     )
 
 
-def assert_same_leaf(compiled: dict, expected) -> None:
+def assert_same_leaf(compiled: dict, expected, *, labels: bool) -> None:
     leaf = expected.leaf
     assert compiled["leaf_points"][leaf] == expected.n_estimation
     if expected.masses is None:
@@ -177,17 +201,18 @@ def assert_same_leaf(compiled: dict, expected) -> None:
     masses = np.zeros_like(expected.masses)
     masses[compiled["mass_class"][first:last]] = compiled["mass"][first:last]
     np.testing.assert_array_equal(masses, expected.masses)
-    assert compiled["leaf_label"][leaf] == expected.label
+    if labels:
+        assert compiled["leaf_label"][leaf] == expected.label
 
 
-def assert_same_tree(compiled: dict, twin: naive.Tree) -> None:
+def assert_same_tree(compiled: dict, twin: naive.Tree, *, labels: bool = True) -> None:
     """Compare node by node, and the leaves."""
     nodes = compiled["nodes"]
     assert len(nodes) == len(twin.nodes)
     for i, (node, expected) in enumerate(zip(nodes, twin.nodes, strict=True)):
         if expected.left < 0:
             assert node["child"] == -1 - expected.leaf
-            assert_same_leaf(compiled, expected)
+            assert_same_leaf(compiled, expected, labels=labels)
             continue
         assert node["child"] == expected.left
         if "pivots" in compiled:

@@ -9,7 +9,7 @@ import numpy as np
 from tests.naive.draw import draw, draw_label, draw_probabilities
 from tests.naive.model import Candidate, Node, Params, Table, Tree
 from tests.naive.rng import LABEL, SPLIT, Stream, child_path
-from tests.naive.rules import Uniform, draw_next_feature
+from tests.naive.rules import Plan, Uniform, draw_next_feature
 from tests.naive.score import (
     class_counts,
     moment_and_mass,
@@ -28,10 +28,13 @@ __all__ = [
     "Tree",
     "candidates",
     "choose",
+    "choose_among",
     "draw",
     "draw_label",
     "draw_probabilities",
     "grow",
+    "make_leaf",
+    "threshold_of",
 ]
 
 
@@ -113,6 +116,18 @@ def choose(
     )
     if not of_features:
         return None
+    return choose_among(table, structure, of_features, plan, stream, params)
+
+
+def choose_among(
+    table: Table,
+    structure: list[int],
+    of_features: list[list[Candidate]],
+    plan: Plan,
+    stream: Uniform,
+    params: Params,
+) -> Candidate:
+    """Draw one of the features that have candidates, then one of its candidates."""
     tolerance = _tolerance(table, structure, of_features, params)
     best = [max(c.score for c in found) for found in of_features]
     found = of_features[draw(best, plan.feature_budget, stream.uniform(), tolerance)]
@@ -120,17 +135,21 @@ def choose(
     return found[draw(scores, plan.split_budget, stream.uniform(), tolerance)]
 
 
-def _threshold(table: Table, candidate: Candidate) -> float:
+def threshold_of(table: Table, candidate: Candidate) -> float:
+    """Return the number that a split by a candidate stores."""
     if candidate.kind == "missing":
         return math.inf
+    if candidate.kind == "equals" and not table.is_categorical[candidate.feature]:
+        return float(table.equal_values[candidate.feature][candidate.code])
     if candidate.kind == "equals":
         return float(candidate.code)
     return float(table.cuts[candidate.feature][candidate.code])
 
 
-def _make_leaf(
+def make_leaf(
     table: Table, node: Node, estimation: list[int], stream: Stream, params: Params
 ) -> None:
+    """Give a node what a leaf has: masses and a label, or moment and mass."""
     if params.criterion == "variance":
         node.moment, node.mass = moment_and_mass(table, estimation)
         return
@@ -179,13 +198,13 @@ def grow(
                 chosen = None
 
         if chosen is None:
-            _make_leaf(table, node, e_rows, Stream(key, path, LABEL), params)
+            make_leaf(table, node, e_rows, Stream(key, path, LABEL), params)
             node.leaf = n_leaves
             n_leaves += 1
             continue
 
         node.feature = chosen.feature
-        node.threshold = _threshold(table, chosen)
+        node.threshold = threshold_of(table, chosen)
         node.is_equality = chosen.kind == "equals"
         node.missing_left = chosen.missing_left
         node.left = len(tree.nodes)

@@ -28,7 +28,8 @@ class Table:
     """The coded rows; the missing code of feature f is `n_bins[f]`.
 
     In regression `moment` holds the targets as whole numbers and `y` their ranks, which
-    only tell whether two targets are the same.
+    only tell whether two targets are the same. `equal_values` are the values of the
+    codes of each numeric feature that offers equality, nothing for the others (§11).
     """
 
     codes: np.ndarray
@@ -40,6 +41,7 @@ class Table:
     mass: np.ndarray | None = None
     class_weight: np.ndarray | None = None
     moment: np.ndarray | None = None
+    equal_values: Sequence[Sequence[float]] | None = None
 
 
 @dataclass

@@ -48,14 +48,16 @@ class Rule(ABC):
 
 @dataclass(frozen=True)
 class Multinomial(Rule):
-    """All features; feature and cut are drawn with a budget each."""
+    """All features, or some; feature and cut are drawn with a budget each."""
 
     feature_budget: float = 10.0
     split_budget: float = 10.0
+    n_features: int = 0
 
     def plan(self, n_features: int, stream: Uniform) -> Plan:
-        """Return all features; nothing is drawn."""
-        return Plan(n_features, self.feature_budget, self.split_budget)
+        """Return all features, or a fixed number of them; nothing is drawn."""
+        how_many = min(self.n_features or n_features, n_features)
+        return Plan(how_many, self.feature_budget, self.split_budget)
 
 
 @dataclass(frozen=True)

@@ -41,16 +41,22 @@ def _mass(table: Table, rows: Sequence[int]) -> int:
     return total([1 if table.mass is None else int(table.mass[row]) for row in rows])
 
 
-def _questions(table: Table, feature: int, occurring: list[int]) -> list[Candidate]:
+def _questions(
+    table: Table, feature: int, occurring: list[int], with_equality: bool
+) -> list[Candidate]:
     """Return each cut between the codes that occur; where missing goes is open."""
     if table.is_categorical[feature]:
         if len(occurring) < 2:
             return []
         return [Candidate(feature, "equals", code, False) for code in occurring]
-    return [
+    found = [
         Candidate(feature, "cut", (low + high - 1) // 2, False, neighbours=(low, high))
         for low, high in itertools.pairwise(occurring)
     ]
+    if with_equality:
+        inner = occurring[1:-1]
+        found += [Candidate(feature, "equals", code, False) for code in inner]
+    return found
 
 
 def _with_missing_side(question: Candidate, missing_left: bool) -> Candidate:
@@ -63,7 +69,9 @@ def _with_missing_side(question: Candidate, missing_left: bool) -> Candidate:
     )
 
 
-def _unscored(table: Table, structure: Sequence[int], feature: int) -> list[Candidate]:
+def _unscored(
+    table: Table, structure: Sequence[int], feature: int, with_equality: bool
+) -> list[Candidate]:
     """Return the candidates that the codes of the structure points make."""
     missing_code = int(table.n_bins[feature])
     codes = [int(table.codes[row, feature]) for row in structure]
@@ -71,7 +79,7 @@ def _unscored(table: Table, structure: Sequence[int], feature: int) -> list[Cand
     has_missing = missing_code in codes
 
     found = []
-    for question in _questions(table, feature, occurring):
+    for question in _questions(table, feature, occurring, with_equality):
         if has_missing:
             found.append(_with_missing_side(question, True))
             found.append(_with_missing_side(question, False))
@@ -103,14 +111,16 @@ def candidates(
     estimation_rows: Sequence[int],
     feature: int,
     params: Params,
+    with_equality: bool = False,
 ) -> list[Candidate]:
     """Return the scored candidates of a feature in a node, in their order.
 
     With `leaf_rule="floor"` those that leave too few estimation points on a side are
-    left out. The range of a rule is not considered here.
+    left out. The range of a rule is not considered here. `with_equality` says whether
+    a numeric feature is cut by equality, too (§11).
     """
     kept = []
-    for candidate in _unscored(table, structure_rows, feature):
+    for candidate in _unscored(table, structure_rows, feature, with_equality):
         left, right = divide(table, candidate, structure_rows)
         e_left, e_right = divide(table, candidate, estimation_rows)
         candidate.n_structure = (len(left), len(right))

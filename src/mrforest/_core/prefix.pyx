@@ -21,7 +21,8 @@ from mrforest._core.types cimport Node
 
 cdef extern from *:
     """
-    /* Masses of leaves are floats of 32 bits: a row is alone if the others weigh less than this share of it. */
+    /* Masses of leaves are floats of 32 bits: a row is alone if the others weigh less than this
+     * share of it. */
     #define MRFOREST_ROUNDING 1e-6
     """
     const double ROUNDING "MRFOREST_ROUNDING"

@@ -95,6 +95,11 @@ class HeldOutGroups:
             return max(1 - int(self.max_samples) / n_points, 0.0)
         return 1 - float(self.max_samples)
 
+    def holds_out(self, n_points: int) -> bool:
+        """Whether any tree of a group holds out a point."""
+        share = self._share(n_points)
+        return math.floor(self.trees_of_group(n_points) * n_points * share + 0.5) > 0
+
     def trees_of_group(self, n_points: int) -> int:
         """Trees of a group: as many as can hold out different points."""
         share = self._share(n_points)

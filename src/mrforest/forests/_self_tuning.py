@@ -210,6 +210,24 @@ class SelfTuningForest(BaseForest):
             interrupt=interrupt,
         )
 
+    def _check_held_out(self, n_points: int) -> None:
+        """Complain if something is to be chosen by rows that are not there."""
+        if self._sampler().holds_out(n_points) or n_points == 1:
+            return
+        for name in (
+            "max_features",
+            "feature_budget",
+            "split_budget",
+            "equality_cuts",
+            "min_samples_split",
+        ):
+            if getattr(self, name) == "auto":
+                raise ValueError(
+                    f"max_samples={self.max_samples}: all {n_points} rows shape every "
+                    f"tree, so none is held out to choose {name}='auto'; lower "
+                    f"max_samples or say what {name} is"
+                )
+
     # ---- growing --------------------------------------------------------------------
 
     def _grow_trees(
@@ -320,6 +338,7 @@ class SelfTuningForest(BaseForest):
 
     def _grow_tuned(self, training: TrainingSet) -> tuple[list[HeldTree], HeldOut]:
         """Grow all trees; return them, and what they say of rows that are held out."""
+        self._check_held_out(training.n_points)
         sizes = leaf_sizes(training.n_points)
         if self.min_samples_split != "auto":
             sizes = np.array([self.min_samples_split - 1], dtype=np.int64)

@@ -230,14 +230,13 @@ class ClassLoss:
         own = sharp[np.arange(len(sharp)), self.classes] / total
         rest = self.floor / self.n_classes
         share: NDArray[np.float64] = (1 - self.floor) * own + rest
-        rows: NDArray[np.float64] = -np.log(share)
         if is_log:
-            return rows
+            return np.asarray(-np.log(share))
         # The squares of all classes, mixed with the uniform distribution
         squares = np.einsum("ij,ij->i", sharp, sharp, dtype=np.float64) / total**2
         keep = 1 - self.floor
-        rows = keep**2 * squares + 2 * keep * rest + rest * self.floor + 1 - 2 * share
-        return rows
+        mixed = keep**2 * squares + 2 * keep * rest + rest * self.floor
+        return np.asarray(mixed + 1 - 2 * share)
 
     def loss(
         self, logs: list[NDArray[np.float32]], power: float, *, is_log: bool = False
