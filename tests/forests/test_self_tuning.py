@@ -201,6 +201,7 @@ def test_nothing_can_be_chosen_if_all_rows_shape_the_trees(parameter):
     forest = ForestClassifier(20, **fixed).fit(X, y)
     assert np.isnan(forest.oob_score_)
     assert np.isnan(forest.oob_decision_function_).all()
+    assert_array_equal(forest.feature_importances_, np.zeros(5))
     forest.set_params(**{parameter: "auto"})
     with pytest.raises(ValueError, match=f"max_samples=50.*{parameter}='auto'"):
         forest.fit(X, y)

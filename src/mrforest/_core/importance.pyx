@@ -74,6 +74,8 @@ cdef void add_decreases(
 ) noexcept nogil:
     """Add what each split of a tree takes off the impurity of the root's points."""
     cdef Py_ssize_t i = 0, end = 1, child, k
+    if points[0] == 0:
+        return
     # Breadth first: the last child of the splits so far is the end of the tree so far.
     while i < end:
         child = nodes[i].child
