@@ -115,8 +115,6 @@ def test_equality_is_offered_where_it_helps():
     never = ForestClassifier(equality_cuts=False, random_state=0).fit(X, y)
     assert not any(tree.is_equality.any() for tree in never.estimators_)
     assert forest.oob_score_ >= never.oob_score_
-    # A value that was never seen is equal to none.
-    assert_array_equal(forest.predict(X + 0.25).shape, y.shape)
 
 
 def test_probabilities_are_sharpened_by_a_power():
@@ -157,10 +155,13 @@ def test_out_of_bag_accuracy_is_that_of_new_rows():
 def test_only_ratios_of_weights_matter(scale):
     X, y = table()
     weight = np.random.default_rng(2).integers(1, 9, len(X)).astype(float)
-    one = ForestClassifier(20, random_state=0).fit(X, y, weight)
-    other = ForestClassifier(20, random_state=0).fit(X, y, weight * scale)
+    one, other = (
+        ForestClassifier(20, calibrate=False, random_state=0).fit(X, y, w)
+        for w in (weight, weight * scale)
+    )
     assert_array_equal(one._forest.nodes, other._forest.nodes)
-    assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=0.02)
+    # Masses of leaves are 32-bit floats.
+    assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-5)
 
 
 def test_a_large_weight_takes_no_longer():
@@ -181,6 +182,8 @@ def test_more_trees_by_a_warm_start():
     assert chosen == (forest.max_features_, forest.min_samples_split_, forest.power_)
     for before, tree in zip(first, forest.estimators_, strict=False):
         assert_array_equal(before, tree.threshold)
+    assert not hasattr(forest, "oob_score_")
+    assert not hasattr(forest, "oob_decision_function_")
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 7, 20])

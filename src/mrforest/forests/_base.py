@@ -63,6 +63,9 @@ class BaseForest(CallbackSupportMixin, FittedForest):
     """A forest of trees grown by the compiled engine."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    # See `prepare`.
+    _repeats_rows: ClassVar[bool] = True
+    _offers_equality: ClassVar[bool] = False
 
     # Fitted
     _seed: int
@@ -184,6 +187,8 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             max_bins=self._max_bins(),
             sample_weight=weights,
             n_threads=effective_n_jobs(self.n_jobs),
+            repeats_rows=self._repeats_rows,
+            offer_equality=self._offers_equality,
         )
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Self:

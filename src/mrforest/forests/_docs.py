@@ -146,7 +146,7 @@ max_features : "auto", "sqrt", "log2", int, float or None, default="auto"
     logarithm of all, rounded down; so many; this share of all; or all. Features
     that cannot be cut do not count. "auto" tries the square root of all, their
     number to the power of 3/4, and all, as long as each is better than the one
-    before.""",
+    before. Forests of few trees (fewer than 40, by default) take the first.""",
     "tuned_budgets": """
 feature_budget, split_budget : float or "auto", default="auto"
     B1 and B2 of the multinomial forest, 0 or more and finite: how greedily the
@@ -156,7 +156,7 @@ feature_budget, split_budget : float or "auto", default="auto"
 equality_cuts : bool or "auto", default="auto"
     Whether numeric features of 3 to 32 different values, all of them whole
     numbers, are cut by "equal to a value", too, beside "at most a value". "auto"
-    tries both.""",
+    tries both; forests of few trees do not try and have such cuts.""",
     "min_samples_split": """
 min_samples_split : int or "auto", default="auto"
     A node of fewer rows is a leaf. "auto" chooses among 2, 3, 4, 5, 7, 9, 13, …,
@@ -172,7 +172,7 @@ min_weight_fraction_leaf : float, default=0.0
     "tuned_warm_start": """
 warm_start : bool, default=False
     Keep the trees of the previous fit and add more, with the setting and leaf size
-    that it chose.""",
+    that it chose. The forest then has no out-of-bag estimates.""",
     "tuned_": """
 max_features_ : int
     Features that a node looks at, as it was chosen.

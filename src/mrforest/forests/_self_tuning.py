@@ -2,7 +2,7 @@
 """Forests that some rows shape, all rows fill, and rows that are held out tune.
 
 a few trees of each setting ─► setting, rough leaf size ─► the other trees
-─► leaf size, power ─► prefixes of that leaf size
+    ─► leaf size, power ─► prefixes of that leaf size
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from numpy.typing import ArrayLike, NDArray
 from mrforest import _core
 from mrforest._progress import progress_bar
 from mrforest._threads import in_parallel
-from mrforest.data.table import Schema
-from mrforest.data.training import MAX_POINTS, Classes, Numbers, TrainingSet, prepare
+from mrforest.data.training import MAX_POINTS, TrainingSet
 from mrforest.forests._base import BaseForest, trees_at_once
 from mrforest.forests._gather import Gathered, sizes_of
 from mrforest.forests._nodes import FEATURE_MASK
+from mrforest.forests._oob import OOB_ATTRIBUTES
 from mrforest.forests._packed import pack
 from mrforest.forests._sampling import HeldOutGroups, seed_from, tree_key
 from mrforest.forests._target import read_sample_weight
@@ -111,6 +111,9 @@ def grow_one(
 class SelfTuningForest(BaseForest):
     """What the classifier and the regressor share."""
 
+    _repeats_rows = False
+    _offers_equality = True
+
     # Fitted
     max_features_: int
     feature_budget_: float
@@ -163,24 +166,6 @@ class SelfTuningForest(BaseForest):
     def _sampler(self) -> HeldOutGroups:  # type: ignore[override]
         # It draws from the seed and the number of a tree, not from the tree's key.
         return HeldOutGroups(self.max_samples)
-
-    def _prepare(
-        self,
-        X: NDArray[np.float64],
-        target: Classes | Numbers,
-        schema: Schema,
-        weights: NDArray[np.float64] | None,
-    ) -> TrainingSet:
-        return prepare(
-            X,
-            target,
-            n_categories=schema.n_categories,
-            max_bins=self.max_bins,
-            sample_weight=weights,
-            n_threads=effective_n_jobs(self.n_jobs),
-            repeats_rows=False,
-            offer_equality=True,
-        )
 
     def _levels(self, n_features: int, equality: bool) -> list[Setting]:
         """Return settings that are left open, from the most random to the greediest."""
@@ -393,18 +378,20 @@ class SelfTuningForest(BaseForest):
             trees, held = self._grow_tuned(training)
             size = self._choose(held, training)
             self.min_samples_split_ = size + 1
-        self._add_trees(trees, training, size, more=more)
-        self._remember(first, training.origin, None)
+        if trees:
+            self._add_trees(trees, training, size, more=more)
+            self._remember(first, training.origin, None)
         self._schema = schema
-        self._set_oob(trees, training, size, len(X))
+        for name in OOB_ATTRIBUTES:
+            self.__dict__.pop(name, None)
+        if not more:  # else the rows of earlier trees may be others
+            self._set_oob(trees, training, size, len(X))
         return self
 
     def _add_trees(
         self, trees: list[HeldTree], training: TrainingSet, size: int, *, more: bool
     ) -> None:
         """Prune the trees and put them behind those that are there."""
-        if not trees:
-            return
         gathered = Gathered(len(trees))
         pruned = (self._prune(tree, training, size) for tree in trees)
         total = self._held_decrease if more else np.zeros(training.n_features)

@@ -19,7 +19,7 @@ from mrforest.forests._tuning import ClassLoss, Curve, HeldOut, sharpen
 
 
 class SelfTuningClassifier(SelfTuningForest, BaseForestClassifier):
-    """A forest that tells classes."""
+    """A classifier."""
 
     # Fitted
     power_: float
@@ -87,12 +87,12 @@ class SelfTuningClassifier(SelfTuningForest, BaseForestClassifier):
             sums[known] / counts[known, None]
         )
         self.oob_decision_function_ = shares
-        told = sums[known].argmax(axis=1)
+        predicted = sums[known].argmax(axis=1)
         self.oob_score_ = float("nan")
         if known.any():
             weights = self._own(training, np.flatnonzero(known))
             self.oob_score_ = accuracy_score(
-                training.y[known], told, sample_weight=weights
+                training.y[known], predicted, sample_weight=weights
             )
 
     def _prune(

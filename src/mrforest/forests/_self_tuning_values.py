@@ -19,7 +19,7 @@ from mrforest.forests._tuning import Curve, HeldOut, ValueLoss
 
 
 class SelfTuningRegressor(SelfTuningForest, BaseForestRegressor):
-    """A forest that tells a number."""
+    """A regressor."""
 
     def _n_columns(self, training: TrainingSet) -> int:
         return 1
@@ -70,9 +70,9 @@ class SelfTuningRegressor(SelfTuningForest, BaseForestRegressor):
         sums, counts = self._out_of_bag(trees, training, size)
         known = np.flatnonzero(counts)
         means = sums[known, 0] / counts[known]
-        told = training.scale.centre + means * training.scale.unit
+        predictions = training.scale.centre + means * training.scale.unit
         self.oob_prediction_ = np.full(n_rows, np.nan)
-        self.oob_prediction_[training.origin[known]] = told
+        self.oob_prediction_[training.origin[known]] = predictions
         self.oob_score_ = float("nan")
         if len(known) > 1:
             weights = self._own(training, known)
