@@ -19,7 +19,9 @@ from mrforest._core.distinct import distinct_values, places
 from mrforest._core.encode import encode, fingerprints, put_in_order
 from mrforest._core.grow import grow_tree
 from mrforest._core.growth import Limits
+from mrforest._core.held_out import add_leaves, add_prefixes, held_decrease
 from mrforest._core.importance import estimation_decrease, value_decrease
+from mrforest._core.losses import POWERS, sharpened_losses, squared_losses
 from mrforest._core.predict import (
     CODED_NODE_DTYPE,
     CodedNodes,
@@ -32,7 +34,6 @@ from mrforest._core.predict import (
     add_votes_at,
     find_nodes,
 )
-from mrforest._core.prefix import Prefixes
 from mrforest._core.python_rule import PythonRule
 from mrforest._core.range import grow_in_range
 from mrforest._core.remote import (
@@ -73,6 +74,7 @@ __all__ = [
     "LANES",
     "NODE_DTYPE",
     "PATH_OF_ROOT",
+    "POWERS",
     "SPLIT_PURPOSE",
     "Bernoulli",
     "Box",
@@ -87,7 +89,6 @@ __all__ = [
     "Limits",
     "MatrixComparer",
     "Multinomial",
-    "Prefixes",
     "PythonComparer",
     "PythonRule",
     "Random",
@@ -101,6 +102,8 @@ __all__ = [
     "VectorComparer",
     "add_labels",
     "add_leaf_shares",
+    "add_leaves",
+    "add_prefixes",
     "add_shares",
     "add_shares_at",
     "add_values",
@@ -127,6 +130,7 @@ __all__ = [
     "grow_purely_random",
     "grow_sampled_tree",
     "grow_tree",
+    "held_decrease",
     "indices",
     "is_structure",
     "pack_nodes",
@@ -135,8 +139,10 @@ __all__ = [
     "paths_below",
     "places",
     "put_in_order",
+    "sharpened_losses",
     "shortest",
     "slice_codes",
+    "squared_losses",
     "structure_boundary",
     "texture",
     "unpack_nodes",

@@ -276,34 +276,44 @@ def grow_sampled_tree(
     offers_equality: bool,
     max_scored: int,
     min_minority: int,
+    n_asked: int = -1,
     idle: list[Any] | None = None,
 ) -> Tree: ...
 
-class Prefixes:
-    points: NDArray[np.int64]
-    def __init__(self, tree: Tree, n_classes: int) -> None: ...
-    def add_shares(
-        self,
-        rows: NDArray[np.int64],
-        classes: NDArray[np.int32],
-        own: NDArray[np.float64],
-        sizes: NDArray[np.int64],
-        out: NDArray[np.float64],
-    ) -> None: ...
-    def add_values(
-        self,
-        rows: NDArray[np.int64],
-        own: NDArray[np.float64],
-        own_moment: NDArray[np.float64],
-        sizes: NDArray[np.int64],
-        out: NDArray[np.float64],
-    ) -> None: ...
-    def prune(
-        self, size: int
-    ) -> tuple[
-        NDArray[np.void], NDArray[np.uint32], NDArray[np.int32], NDArray[np.int32]
-    ]: ...
+def add_prefixes(
+    table: TrainingTable,
+    tree: Tree,
+    held: NDArray[np.int32],
+    sizes: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None: ...
+def add_leaves(
+    table: TrainingTable,
+    tree: Tree,
+    held: NDArray[np.int32],
+    out: NDArray[np.float64],
+) -> None: ...
+def held_decrease(
+    table: TrainingTable, tree: Tree, held: NDArray[np.int32]
+) -> NDArray[np.float64]: ...
 
+POWERS: NDArray[np.float64]
+
+def squared_losses(
+    sums: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    truth: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    n_trees: int,
+) -> NDArray[np.float64]: ...
+def sharpened_losses(
+    sums: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    classes: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    n_trees: int,
+    floor: float,
+) -> NDArray[np.float64]: ...
 def grow_in_range(
     table: TrainingTable,
     structure: NDArray[np.int32],

@@ -85,7 +85,7 @@ cdef class Growth:
     cdef Py_ssize_t most_structure, most_estimation     # rows that there is work space for
     cdef bint is_honest                         # whether the two are different lists
     cdef bint compares                          # whether nodes have pivots, not cuts
-    cdef bint is_pruned_later                   # so that what single nodes decrease is kept
+    cdef bint keeps_counts                      # whether leaves say what they counted, too
     cdef Root root
 
     # What grows

@@ -70,7 +70,7 @@ def estimation_decrease(
 
 
 cdef void add_decreases(
-    const Node* nodes, const double* points, double* impurity, double[::1] of_feature,
+    const Node* nodes, const double* points, double* impurity, double[::1] of_feature
 ) noexcept nogil:
     """Add what each split of a tree takes off the impurity of the root's points."""
     cdef Py_ssize_t i = 0, end = 1, child, k

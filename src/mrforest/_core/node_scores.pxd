@@ -12,22 +12,44 @@ from mrforest._core.splitter cimport Split
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport Cut, Entry, Table
 
-cdef extern from "few_codes.h" nogil:
-    ctypedef struct FewCut "mrforest_few_cut":
+cdef extern from "entropy.h" nogil:
+    ctypedef struct EntropyNode "mrforest_entropy_node":
+        pass
+
+cdef extern from "differ.h" nogil:
+    enum:
+        SHORT_PART "MRFOREST_SHORT_PART"
+
+cdef extern from "counted_cuts.h" nogil:
+    ctypedef struct CountedCut "mrforest_cut":
         double score
         int32_t bin
         int32_t is_equality
         int32_t n_left
 
+    ctypedef struct Points "mrforest_points":
+        Py_ssize_t n
+        const uint8_t* classes
+        Py_ssize_t n_classes
+        const int32_t* totals
+        const int64_t* xlogx
+
     enum:
-        MOST_FEW_CODES "MRFOREST_MOST_FEW_CODES"
-        MOST_CUTS_OF_FEW "MRFOREST_MOST_CUTS_OF_FEW"
+        MOST_CODES "MRFOREST_MOST_CODES"
+    ctypedef enum Kind "mrforest_kind":
+        ORDER "MRFOREST_ORDER_CUTS"
+        ORDER_AND_EQUALITY "MRFOREST_ORDER_AND_EQUAL_CUTS"
+        EQUALITY "MRFOREST_EQUAL_CUTS"
+
+cdef enum:
+    FEW_POINTS = 32     # up to so many, all features are compared at once
+    FEW_CODES = 32      # up to so many, points are counted rather than put in order
 
 
 cdef enum Way:
     # How the candidates of a feature are found.
-    BY_LIST         # points in the order of their codes: numeric, nowhere missing, few points
-    BY_COUNTS       # classes counted by code: likewise, and few codes
+    BY_LIST         # points in the order of their codes: numeric, no value missing, few points
+    BY_COUNTS       # points counted by code and class: no value missing, at most MOST_CODES codes
     BY_ENTRIES      # any feature, criterion and weights
 
 
@@ -49,13 +71,17 @@ cdef struct Span:
 cdef class NodeScores:
     cdef Table table                # as the tree sees it
     cdef SplitRule rule
-    cdef bint is_plain              # Gini impurity of points that count one each
+    cdef bint is_plain              # classes of points that count one each
+    cdef bint is_entropy
 
-    # Of the node, if it is small and plain: classes that are there are numbered in their order
-    cdef bint is_small
+    # Of the node: classes that are there are numbered in their order
+    cdef bint can_count                     # whether they are few, and all is plain
+    cdef bint can_list                      # likewise, and points are few
+    cdef Points counted
     cdef BlockNode node
+    cdef EntropyNode entropy_node
     cdef uint32_t points[BLOCK_POINTS]      # class (8 bits) | number (8)
-    cdef uint8_t classes[BLOCK_POINTS]
+    cdef uint8_t* classes
     cdef int32_t* number                    # of each class
 
     # Of the features that are looked at, in their order
@@ -65,7 +91,7 @@ cdef class NodeScores:
     cdef Py_ssize_t* place                  # where each list begins
     cdef int32_t* which                     # 0, 1, 2, ...
     cdef double* best_in_list
-    cdef void* codes                        # features x BLOCK_POINTS
+    cdef void* codes                        # of the points
     cdef int32_t* list_of                   # feature -> its list; -1: it has none
     cdef int32_t* able                      # features that have a candidate ...
     cdef double* best                       # ... and the best score of each
@@ -74,9 +100,8 @@ cdef class NodeScores:
     cdef Entry* entries
     cdef int64_t* cells                     # bins x columns
     cdef uint64_t* marks                    # bins that have points
-    cdef int32_t* few_counts
-    cdef int32_t few_left[BLOCK_POINTS]
-    cdef FewCut few_cuts[MOST_CUTS_OF_FEW]
+    cdef int32_t* counts                    # work of the kernels that count
+    cdef CountedCut counted_cuts[2 * MOST_CODES]
     cdef Sides sides
     cdef double* scores
     cdef Cut* cuts
@@ -85,15 +110,20 @@ cdef class NodeScores:
     cdef int32_t* cut_bins
 
     cdef Span* constant                     # for each feature, points among which it has no cut
+    cdef bint knows_constants               # whether `differ` is of the node
+    cdef Py_ssize_t row_bytes               # of the table of codes
+    cdef uint8_t* differ                    # a byte of a row: whether points differ there
 
-    cdef void begin_tree(self) noexcept nogil
     cdef void enter(self, const ScoredNode* node) noexcept nogil
+    cdef void best_in_lists(self, Py_ssize_t first) noexcept nogil
     cdef int split(self, const ScoredNode* node, Draw* draw, Split* split) noexcept nogil
 
     cdef Py_ssize_t look(self, const ScoredNode* node, Draw* draw) noexcept nogil
     cdef Py_ssize_t look_at(
         self, const ScoredNode* node, const int32_t* features, Py_ssize_t n, Py_ssize_t n_able
     ) noexcept nogil
+    cdef void begin_tree(self) noexcept nogil
+    cdef void find_constants(self, const ScoredNode* node) noexcept nogil
     cdef bint is_constant(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil
     cdef void set_constant(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil
     cdef Way way_of(self, Py_ssize_t feature) noexcept nogil
@@ -102,7 +132,7 @@ cdef class NodeScores:
     cdef Py_ssize_t score(
         self, const ScoredNode* node, Py_ssize_t feature, Py_ssize_t list_) noexcept nogil
     cdef Py_ssize_t score_list(self, Py_ssize_t list_) noexcept nogil
-    cdef Py_ssize_t score_counts(
-        self, Py_ssize_t feature, const void* codes, Py_ssize_t n) noexcept nogil
+    cdef Kind kind_of(self, Py_ssize_t feature) noexcept nogil
+    cdef Py_ssize_t score_counts(self, Py_ssize_t feature) noexcept nogil
     cdef Py_ssize_t score_entries(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil
     cdef Py_ssize_t write_entries(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil

@@ -18,13 +18,27 @@ from mrforest._core.lists cimport (
     mrforest_sort_shorts, mrforest_weigh_cuts,
 )
 from mrforest._core.order cimport free_order, make_order, next_feature, put_back
-from mrforest._core.types cimport GINI, VARIANCE, at, code_t, mass_of, moment_of
+from mrforest._core.types cimport ENTROPY, VARIANCE, at, code_t, mass_of, moment_of
 
-cdef extern from "few_codes.h" nogil:
-    Py_ssize_t mrforest_cuts_of_few(
-        const uint8_t* codes, const uint8_t* classes, Py_ssize_t n, Py_ssize_t n_classes,
-        const int32_t* totals, bint offers_equality, int32_t* counts, int32_t* left,
-        FewCut* cuts)
+cdef extern from "entropy.h" nogil:
+    void mrforest_enter_entropy_node(
+        Py_ssize_t n, Py_ssize_t n_classes, const int32_t* totals, const int64_t* xlogx,
+        EntropyNode* node)
+    double mrforest_best_entropy_in_list(const uint32_t* list, const EntropyNode* node)
+    Py_ssize_t mrforest_entropy_cuts_in_list(
+        const uint32_t* list, const EntropyNode* node, PlainCuts cuts)
+
+cdef extern from "differ.h" nogil:
+    void mrforest_find_differences(
+        const uint8_t* codes, const int32_t* rows, Py_ssize_t n, Py_ssize_t row_bytes,
+        uint8_t* differ)
+
+cdef extern from "counted_cuts.h" nogil:
+    double mrforest_best_counted_cut(
+        const Points* points, const uint8_t* codes, int32_t n_codes, Kind kind, int32_t* work)
+    Py_ssize_t mrforest_all_counted_cuts(
+        const Points* points, const uint8_t* codes, int32_t n_codes, Kind kind, int32_t* work,
+        CountedCut* cuts)
 
 cdef enum:
     NO_LIST = -1
@@ -50,7 +64,8 @@ cdef class NodeScores:
         self.rule = rule
         if not offers_equality:
             self.table.offers_equality = NULL
-        self.is_plain = (self.table.criterion == GINI and self.table.mass is NULL
+        self.is_entropy = self.table.criterion == ENTROPY
+        self.is_plain = (self.table.criterion != VARIANCE and self.table.mass is NULL
                          and self.table.class_weight is NULL)
         for f in range(D):
             n_bins = max(n_bins, self.table.n_bins[f] + 1)
@@ -61,14 +76,17 @@ cdef class NodeScores:
         self.place = <Py_ssize_t*> malloc(D * sizeof(Py_ssize_t))
         self.which = <int32_t*> malloc(D * sizeof(int32_t))
         self.best_in_list = <double*> malloc(D * sizeof(double))
-        self.codes = malloc(BLOCK_POINTS * sizeof(uint16_t))
+        # Lists have 2-byte codes and few points, counted features 1-byte codes.
+        self.codes = malloc(2 * BLOCK_POINTS + self.table.n_rows)
+        self.classes = <uint8_t*> malloc(max(self.table.n_rows, <Py_ssize_t> BLOCK_POINTS))
         self.list_of = <int32_t*> malloc(D * sizeof(int32_t))
         self.able = <int32_t*> malloc(D * sizeof(int32_t))
         self.best = <double*> malloc(D * sizeof(double))
         self.entries = <Entry*> malloc(n_bins * K * sizeof(Entry))
         self.cells = <int64_t*> malloc(n_bins * K * sizeof(int64_t))
         self.marks = <uint64_t*> malloc((n_bins // 64 + 1) * sizeof(uint64_t))
-        self.few_counts = <int32_t*> malloc(MOST_FEW_CODES * BLOCK_POINTS * sizeof(int32_t))
+        self.counts = <int32_t*> malloc((MOST_CODES + 1) * min(K, <Py_ssize_t> MOST_CODES)
+                                        * sizeof(int32_t))
         self.sides.left = <int64_t*> malloc(K * sizeof(int64_t))
         self.sides.right = <int64_t*> malloc(K * sizeof(int64_t))
         self.scores = <double*> malloc(n_cuts * sizeof(double))
@@ -77,13 +95,15 @@ cdef class NodeScores:
         self.lefts = <int32_t*> malloc(n_cuts * sizeof(int32_t))
         self.cut_bins = <int32_t*> malloc(n_cuts * sizeof(int32_t))
         self.constant = <Span*> malloc(D * sizeof(Span))
+        self.row_bytes = D * (2 if self.table.wide else 1)
+        self.differ = <uint8_t*> malloc(self.row_bytes)
         if (self.number is NULL or self.items is NULL or self.place is NULL
                 or self.which is NULL or self.best_in_list is NULL or self.codes is NULL
                 or self.list_of is NULL or self.able is NULL or self.best is NULL
                 or self.entries is NULL or self.cells is NULL or self.marks is NULL
-                or self.few_counts is NULL or self.sides.left is NULL or self.sides.right is NULL
+                or self.counts is NULL or self.classes is NULL or self.sides.left is NULL or self.sides.right is NULL
                 or self.scores is NULL or self.cuts is NULL or self.work is NULL
-                or self.lefts is NULL or self.cut_bins is NULL or self.constant is NULL
+                or self.lefts is NULL or self.cut_bins is NULL or self.constant is NULL or self.differ is NULL
                 or not make_order(&self.order, D)):
             raise MemoryError("no memory to grow a tree")
         for f in range(D):
@@ -104,7 +124,8 @@ cdef class NodeScores:
         free(self.entries)
         free(self.cells)
         free(self.marks)
-        free(self.few_counts)
+        free(self.counts)
+        free(self.classes)
         free(self.sides.left)
         free(self.sides.right)
         free(self.scores)
@@ -113,6 +134,7 @@ cdef class NodeScores:
         free(self.lefts)
         free(self.cut_bins)
         free(self.constant)
+        free(self.differ)
         free_order(&self.order)
 
     cdef void begin_tree(self) noexcept nogil:
@@ -123,10 +145,23 @@ cdef class NodeScores:
 
     # A feature that is constant in a node is so in all nodes below it. The points of these lie
     # where the node's points do, and a tree grows depth first: the latest span is enough to know.
+    # In small nodes all features are compared at once instead.
+
+    cdef void find_constants(self, const ScoredNode* node) noexcept nogil:
+        """Look which features have one code only."""
+        self.knows_constants = node.n <= FEW_POINTS and self.row_bytes >= SHORT_PART
+        if self.knows_constants:
+            mrforest_find_differences(
+                <const uint8_t*> self.table.codes, node.rows, node.n, self.row_bytes,
+                self.differ)
 
     cdef inline bint is_constant(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil:
         cdef const Span* known = &self.constant[feature]
-        return known.first <= node.first and node.end <= known.end
+        if not self.knows_constants:
+            return known.first <= node.first and node.end <= known.end
+        if self.table.wide:
+            return self.differ[2 * feature] == 0 and self.differ[2 * feature + 1] == 0
+        return self.differ[feature] == 0
 
     cdef inline void set_constant(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil:
         if node.is_whole:
@@ -136,41 +171,70 @@ cdef class NodeScores:
     # ---- one feature ---------------------------------------------------------------------
 
     cdef void enter(self, const ScoredNode* node) noexcept nogil:
-        """Prepare what the kernels for small nodes need; the node has two classes at least."""
+        """Prepare what the kernels need; the node has two classes at least."""
         cdef Py_ssize_t i, k, n_classes = 0
-        self.is_small = self.is_plain and node.n <= BLOCK_POINTS
-        if not self.is_small:
-            return
-        for k in range(self.table.n_columns):
+        self.find_constants(node)
+        self.can_count = self.is_plain and (
+            not self.is_entropy or node.n < self.table.n_xlogx)
+        for k in range(self.table.n_columns if self.can_count else 0):
             if node.totals[k] > 0:
+                if n_classes == MOST_CODES:
+                    self.can_count = False
+                    break
                 self.number[k] = <int32_t> n_classes
-                self.node.present[n_classes] = <int32_t> n_classes
                 self.node.totals[n_classes] = <int32_t> node.totals[k]
                 n_classes += 1
+        self.can_list = self.can_count and node.n <= BLOCK_POINTS
+        if not self.can_count:
+            return
+        for i in range(node.n):
+            self.classes[i] = <uint8_t> self.number[
+                self.table.y[at(node.rows[i], self.table.n_rows)]]
+        self.counted.n = node.n
+        self.counted.classes = self.classes
+        self.counted.n_classes = n_classes
+        self.counted.totals = self.node.totals
+        self.counted.xlogx = self.table.xlogx if self.is_entropy else NULL
+        if not self.can_list:
+            return
+        for i in range(node.n):
+            self.points[i] = <uint32_t> self.classes[i] << 8 | <uint32_t> i
+        if self.is_entropy:
+            mrforest_enter_entropy_node(
+                node.n, n_classes, self.node.totals, self.table.xlogx, &self.entropy_node)
+            return
+        for k in range(n_classes):
+            self.node.present[k] = <int32_t> k
         self.node.n = node.n
         self.node.n_classes = self.node.n_present = n_classes
-        for i in range(node.n):
-            k = self.number[self.table.y[at(node.rows[i], self.table.n_rows)]]
-            self.classes[i] = <uint8_t> k
-            self.points[i] = <uint32_t> k << 8 | <uint32_t> i
         mrforest_weigh_cuts(&self.node)
 
     cdef Way way_of(self, Py_ssize_t feature) noexcept nogil:
         """The way to score a feature of the node, if no point has it missing."""
-        if not self.is_small or self.table.is_categorical[feature]:
-            return BY_ENTRIES
-        return BY_COUNTS if self.table.n_bins[feature] <= MOST_FEW_CODES else BY_LIST
+        cdef int32_t n_codes = self.table.n_bins[feature]
+        cdef bint is_list = not self.table.is_categorical[feature] and n_codes > FEW_CODES
+        if self.can_list and is_list:
+            return BY_LIST
+        return BY_COUNTS if self.can_count and n_codes <= MOST_CODES else BY_ENTRIES
+
+    cdef Kind kind_of(self, Py_ssize_t feature) noexcept nogil:
+        """Which cuts the feature has."""
+        if self.table.is_categorical[feature]:
+            return EQUALITY
+        if self.table.offers_equality is not NULL and self.table.offers_equality[feature]:
+            return ORDER_AND_EQUALITY
+        return ORDER
 
     cdef bint gather(
         self, const ScoredNode* node, Py_ssize_t feature, void* codes
     ) noexcept nogil:
-        """Codes of the points; False if one is missing. Few codes are bytes in any table."""
+        """Codes of the points; False if one is missing. Codes that are counted are bytes."""
         cdef int32_t missing = self.table.n_bins[feature]
         if not self.table.wide:
             return gather_codes[uint8_t, uint8_t](
                 &self.table, <const uint8_t*> self.table.codes, node.rows, node.n, feature,
                 <uint8_t*> codes) < missing
-        if missing <= MOST_FEW_CODES:
+        if self.way_of(feature) == BY_COUNTS:
             return gather_codes[uint16_t, uint8_t](
                 &self.table, <const uint16_t*> self.table.codes, node.rows, node.n, feature,
                 <uint8_t*> codes) < missing
@@ -186,22 +250,30 @@ cdef class NodeScores:
         plain.of_right = self.work
         plain.n_left = self.lefts
         plain.bin = self.cut_bins
-        n = mrforest_cuts_in_list(self.items + self.place[list_], &self.node, plain)
+        if self.is_entropy:
+            n = mrforest_entropy_cuts_in_list(
+                self.items + self.place[list_], &self.entropy_node, plain)
+        else:
+            n = mrforest_cuts_in_list(self.items + self.place[list_], &self.node, plain)
         for i in range(n):
             self.cuts[i].bin = plain.bin[i]
             self.cuts[i].is_equality = False
-            self.cuts[i].missing_left = 2 * plain.n_left[i] >= self.node.n
+            self.cuts[i].missing_left = 2 * plain.n_left[i] >= self.counted.n
         return n
 
-    cdef Py_ssize_t score_counts(
-        self, Py_ssize_t feature, const void* codes, Py_ssize_t n
-    ) noexcept nogil:
-        """Write the cuts of a feature of few codes to `few_cuts`; return how many."""
-        cdef bint offers_equality = (
-            self.table.offers_equality is not NULL and self.table.offers_equality[feature])
-        return mrforest_cuts_of_few(
-            <const uint8_t*> codes, self.classes, n, self.node.n_classes, self.node.totals,
-            offers_equality, self.few_counts, self.few_left, self.few_cuts)
+    cdef Py_ssize_t score_counts(self, Py_ssize_t feature) noexcept nogil:
+        """Write the candidates of a feature whose codes are counted; return how many."""
+        cdef Py_ssize_t i, n
+        n = mrforest_all_counted_cuts(
+            &self.counted, <const uint8_t*> self.codes, self.table.n_bins[feature],
+            self.kind_of(feature), self.counts, self.counted_cuts)
+        for i in range(n):
+            self.scores[i] = self.counted_cuts[i].score
+            self.cuts[i].bin = self.counted_cuts[i].bin
+            self.cuts[i].is_equality = self.counted_cuts[i].is_equality
+            self.cuts[i].missing_left = (
+                2 * <Py_ssize_t> self.counted_cuts[i].n_left >= self.counted.n)
+        return n
 
     cdef Py_ssize_t write_entries(
         self, const ScoredNode* node, Py_ssize_t feature
@@ -236,20 +308,25 @@ cdef class NodeScores:
         self, const ScoredNode* node, Py_ssize_t feature, Py_ssize_t list_
     ) noexcept nogil:
         """Write all candidates of a feature; return how many."""
-        cdef Py_ssize_t i, n
         if list_ != NO_LIST:
             return self.score_list(list_)
-        if self.way_of(feature) != BY_COUNTS or not self.gather(node, feature, self.codes):
-            return self.score_entries(node, feature)
-        n = self.score_counts(feature, self.codes, node.n)
-        for i in range(n):
-            self.scores[i] = self.few_cuts[i].score
-            self.cuts[i].bin = self.few_cuts[i].bin
-            self.cuts[i].is_equality = self.few_cuts[i].is_equality
-            self.cuts[i].missing_left = 2 * self.few_cuts[i].n_left >= node.n
-        return n
+        if self.way_of(feature) == BY_COUNTS and self.gather(node, feature, self.codes):
+            return self.score_counts(feature)
+        return self.score_entries(node, feature)
 
     # ---- some features -------------------------------------------------------------------
+
+    cdef void best_in_lists(self, Py_ssize_t first) noexcept nogil:
+        """Find the best scores of lists, from the first on."""
+        cdef Py_ssize_t i
+        if self.is_entropy:
+            for i in range(first, self.n_lists):
+                self.best_in_list[i] = mrforest_best_entropy_in_list(
+                    self.items + self.place[i], &self.entropy_node)
+        elif self.n_lists > first:
+            mrforest_best_in_lists(
+                self.items, self.place, self.which + first, self.n_lists - first, &self.node,
+                self.best_in_list + first)
 
     cdef Py_ssize_t look_at(
         self, const ScoredNode* node, const int32_t* features, Py_ssize_t n, Py_ssize_t n_able
@@ -275,10 +352,7 @@ cdef class NodeScores:
                     self.items + self.place[self.n_lists])
             self.list_of[feature] = <int32_t> self.n_lists
             self.n_lists += 1
-        if self.n_lists > first_list:
-            mrforest_best_in_lists(
-                self.items, self.place, self.which + first_list, self.n_lists - first_list,
-                &self.node, self.best_in_list + first_list)
+        self.best_in_lists(first_list)
         for i in range(n):
             feature = features[i]
             if self.is_constant(node, feature):
@@ -287,8 +361,9 @@ cdef class NodeScores:
             if self.list_of[feature] != NO_LIST:
                 best = self.best_in_list[self.list_of[feature]]
             elif self.way_of(feature) == BY_COUNTS and self.gather(node, feature, self.codes):
-                for j in range(self.score_counts(feature, self.codes, node.n)):
-                    best = max(best, self.few_cuts[j].score)
+                best = mrforest_best_counted_cut(
+                    &self.counted, <const uint8_t*> self.codes, self.table.n_bins[feature],
+                    self.kind_of(feature), self.counts)
             else:
                 for j in range(self.score_entries(node, feature)):
                     best = max(best, self.scores[j])

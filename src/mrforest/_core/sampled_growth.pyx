@@ -25,6 +25,9 @@ from mrforest._core.splitter cimport Split
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport VARIANCE, mass_of, moment_of
 
+cdef enum:
+    ALL_NODES = -1
+
 
 cdef class SampledGrowth(Growth):
     """A growing tree; used by one thread, for one tree after the other."""
@@ -34,14 +37,16 @@ cdef class SampledGrowth(Growth):
     cdef bint offers_equality
     cdef Py_ssize_t max_scored          # points that a node is scored on, at most, unless ...
     cdef Py_ssize_t min_minority        # ... fewer of them than this are not of the largest class
+    cdef Py_ssize_t n_asked             # only nodes that hold out a point below this are split
     cdef int32_t* sample
     cdef object held                    # points that are held out, ascending
 
     def __init__(self, TrainingTable table, structure, points, key, Limits limits,
                  SplitRule rule, bint offers_equality, Py_ssize_t max_scored,
-                 Py_ssize_t min_minority):
+                 Py_ssize_t min_minority, Py_ssize_t n_asked):
         self.rule = rule
-        self.is_pruned_later = True
+        self.keeps_counts = True
+        self.n_asked = n_asked
         self.offers_equality = offers_equality
         self.max_scored = max_scored
         self.min_minority = min_minority
@@ -56,12 +61,13 @@ cdef class SampledGrowth(Growth):
 
     cdef bint can_grow(
         self, TrainingTable table, structure, points, Limits limits, SplitRule rule,
-        bint offers_equality, Py_ssize_t max_scored, Py_ssize_t min_minority
+        bint offers_equality, Py_ssize_t max_scored, Py_ssize_t min_minority, Py_ssize_t n_asked
     ) except -1:
         """Whether the next tree can be this one."""
         return (table is self.owner and limits is self.limits and rule is self.rule
                 and offers_equality == self.offers_equality and max_scored == self.max_scored
-                and min_minority == self.min_minority and len(structure) <= self.most_structure
+                and min_minority == self.min_minority and n_asked == self.n_asked
+                and len(structure) <= self.most_structure
                 and len(points) <= self.most_estimation)
 
     cdef void begin(self, structure, points, key) except *:
@@ -74,6 +80,18 @@ cdef class SampledGrowth(Growth):
         if error == 0:
             self.nodes[0].n_structure = <int32_t> root.n_structure
         return error
+
+    cdef bint must_stop(self, const Pending* node) noexcept nogil:
+        return Growth.must_stop(self, node) or not self.is_asked(node)
+
+    cdef bint is_asked(self, const Pending* node) noexcept nogil:
+        """Whether the node is to be split at all: those of a trial are, if somebody asks what the
+        tree says of one of their held points. These ascend, so a look at the first is enough."""
+        cdef const GrownNode* grown = &self.nodes[node.number]
+        if self.n_asked == ALL_NODES:
+            return True
+        return (node.n_structure < grown.n_estimation
+                and self.estimation[grown.first_estimation + node.n_structure] < self.n_asked)
 
     # ---- points that are scored ----------------------------------------------------------
 
@@ -253,7 +271,8 @@ cdef class SampledGrowth(Growth):
 
 def grow_sampled_tree(
     TrainingTable table, points, Py_ssize_t n_structure, key, Limits limits, *, SplitRule rule,
-    bint offers_equality, Py_ssize_t max_scored, Py_ssize_t min_minority, idle=None
+    bint offers_equality, Py_ssize_t max_scored, Py_ssize_t min_minority,
+    Py_ssize_t n_asked=ALL_NODES, idle=None
 ):
     """Grow a tree that some of the rows shape and all of them fill.
 
@@ -276,13 +295,17 @@ def grow_sampled_tree(
     max_scored, min_minority : int
         A node of more than `max_scored` structure points is scored on so many, or on twice as
         many, and so on, until `min_minority` of them are not of their largest class.
+    n_asked : int, default=-1
+        A node is split only if one of the rows 0 to n_asked - 1 is in it and held out. -1: all
+        nodes are.
     idle : list, default=None
         See `grow_tree`.
 
     Returns
     -------
     dict of arrays
-        See `flatten`; and held_leaf, int32, the leaf of each of the last points, in their order.
+        See `flatten`, `count` included; and held_leaf, int32, the leaf of each of
+        the last points, in their order.
     """
     cdef SampledGrowth growth = None
     structure = points[:n_structure]
@@ -292,14 +315,15 @@ def grow_sampled_tree(
         except IndexError:  # another thread was faster
             break
         if growth.can_grow(
-                table, structure, points, limits, rule, offers_equality, max_scored, min_minority):
+                table, structure, points, limits, rule, offers_equality, max_scored, min_minority,
+                n_asked):
             growth.begin(structure, points, key)
             break
         growth = None
     if growth is None:
         growth = SampledGrowth(
             table, structure, points, key, limits, rule, offers_equality, max_scored,
-            min_minority)
+            min_minority, n_asked)
     tree = growth.run()
     tree["held_leaf"] = growth.held_leaves()
     if idle is not None:

@@ -70,6 +70,8 @@ cdef dict class_leaves(Growth growth, const int32_t[::1] leaves):
     mass_ = np.empty(room, dtype=np.float32)
     cdef uint16_t[::1] mass_class = mass_class_
     cdef float[::1] mass = mass_
+    count_ = np.empty(room if growth.keeps_counts else 0, dtype=np.int64)
+    cdef int64_t[::1] count = count_
     with nogil:
         for i in range(n_leaves):
             leaf = &growth.nodes[leaves[i]]
@@ -77,23 +79,26 @@ cdef dict class_leaves(Growth growth, const int32_t[::1] leaves):
             leaf_masses(
                 growth.table, &growth.estimation[0] + source.first_estimation,
                 source.n_estimation, &counts[0], &masses[0])
-            label[i] = 0
-            if not growth.is_pruned_later:
-                label[i] = <uint16_t> draw_label(
-                    growth.table, &masses[0], growth.limits.label_budget, growth.key0,
-                    growth.key1, leaf.path, &shares[0], &work[0])
+            label[i] = <uint16_t> draw_label(
+                growth.table, &masses[0], growth.limits.label_budget, growth.key0, growth.key1,
+                leaf.path, &shares[0], &work[0])
             for k in range(n_classes):
                 if counts[k] > 0:
                     mass_class[n_masses] = <uint16_t> k
                     mass[n_masses] = <float> masses[k]
+                    if growth.keeps_counts:
+                        count[n_masses] = counts[k]
                     n_masses += 1
             start[i + 1] = n_masses
-    return {
+    arrays = {
         "leaf_label": label_,
         "mass_start": start_,
         "mass_class": mass_class_[:n_masses],
         "mass": mass_[:n_masses],
     }
+    if growth.keeps_counts:
+        arrays["count"] = count_[:n_masses]
+    return arrays
 
 
 cdef dict value_leaves(Growth growth, const int32_t[::1] leaves):
@@ -163,16 +168,17 @@ def flatten(Growth growth):
         structure_decrease : float64, for each feature, by how much its splits decrease the
             impurity of the structure points
 
-        Subtrees of cuts, and trees that are pruned later, instead of that:
+        Subtrees of cuts, instead of that:
         node_decrease : float64, the same of each node alone
 
         Trees of comparisons:
         pivots : int32 of shape (n_nodes, 2), the two rows that a split compares with
 
         Classification:
-        leaf_label : uint16, the label of each leaf; 0 in trees that are pruned later
+        leaf_label : uint16, the label of each leaf
         mass_start : int64, where the masses of each leaf begin, and the end
         mass_class, mass : uint16, float32, class and mass, ascending by class in each leaf
+        count : int64, the same before class weights and rounding, if the growth keeps it
 
         Regression:
         leaf_mass, leaf_moment : int64, sums over the estimation points
@@ -190,7 +196,7 @@ def flatten(Growth growth):
     tree = {"nodes": nodes, "leaf_points": leaf_points}
     if growth.compares:
         tree["pivots"] = pivots_of(growth, order)
-    elif growth.root.is_whole and not growth.is_pruned_later:
+    elif growth.root.is_whole:
         tree["structure_decrease"] = decrease_of(growth, order)
     else:
         tree["node_decrease"] = node_decreases(growth, order)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Forests that some rows shape, all rows fill, and rows that are held out tune.
 
-a few trees of each setting ─► setting, rough leaf size ─► the other trees
-    ─► leaf size, power ─► prefixes of that leaf size
+a few trees of each setting ─► setting, leaf size ─► all trees
+    ─► out-of-bag estimates ─► power
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -25,14 +24,12 @@ from mrforest._threads import in_parallel
 from mrforest.data.training import MAX_POINTS, TrainingSet
 from mrforest.forests._base import BaseForest, trees_at_once
 from mrforest.forests._gather import Gathered, sizes_of
-from mrforest.forests._nodes import FEATURE_MASK
 from mrforest.forests._oob import OOB_ATTRIBUTES
 from mrforest.forests._packed import pack
 from mrforest.forests._sampling import HeldOutGroups, seed_from, tree_key
 from mrforest.forests._target import read_sample_weight
 from mrforest.forests._tuning import (
     MOST_ROWS,
-    Curve,
     HeldOut,
     Setting,
     Trial,
@@ -41,17 +38,15 @@ from mrforest.forests._tuning import (
 )
 from mrforest.forests._validation import count_features
 
-# Groups of trees that are grown of each setting before one of them is chosen: each row
-# is held out of so many trees.
-PILOT_GROUPS = 4
-# Settings are compared only by forests that are so many times as large.
-PILOT_SHARE = 2
+# A setting is tried by so many predictions of held-out rows, if that takes no more ...
+TRIAL_PREDICTIONS = 8192
+# ... and no fewer than so many groups of trees. A group predicts every row once.
+LEAST_GROUPS, MOST_GROUPS = 4, 20
 # A node of more points is scored on so many of them ...
 MAX_SCORED = 256
 # ... unless fewer than this are not of the largest class.
 MIN_MINORITY = 32
-# Trees that are grown when the leaf size is roughly known have leaves of this share of
-# it, so that it can still be chosen.
+# Later settings are tried from this share of the best leaf size so far on.
 SLACK = 4
 
 
@@ -66,11 +61,14 @@ class HeldTree:
     held : ndarray of int32
         Rows that did not shape it, ascending.
     group : int
+    decrease : ndarray of shape (n_features,)
+        Decrease of the impurity on the rows that are held out.
     """
 
     tree: dict[str, NDArray[Any]]
     held: NDArray[np.int32]
     group: int
+    decrease: NDArray[np.float64]
 
 
 def grow_some(numbers: range, **arguments: Any) -> list[HeldTree]:
@@ -87,6 +85,7 @@ def grow_one(
     setting: Setting,
     rule: _core.SplitRule,
     limits: _core.Limits,
+    n_asked: int,
     idle: list[Any],
 ) -> HeldTree:
     """One tree, from its number."""
@@ -103,9 +102,13 @@ def grow_one(
         offers_equality=setting.equality,
         max_scored=MAX_SCORED,
         min_minority=MIN_MINORITY,
+        n_asked=n_asked,
         idle=idle,
     )
-    return HeldTree(tree, held, sampler.group_of(number, n))
+    decrease = np.zeros(0)
+    if n_asked < 0:
+        decrease = _core.held_decrease(training.table, tree, held)
+    return HeldTree(tree, held, sampler.group_of(number, n), decrease)
 
 
 class SelfTuningForest(BaseForest):
@@ -131,35 +134,22 @@ class SelfTuningForest(BaseForest):
         """Classes, or 1."""
 
     @abstractmethod
-    def _add_held(
-        self,
-        tree: HeldTree,
-        training: TrainingSet,
-        rows: NDArray[np.int64],
-        sizes: NDArray[np.int64],
-        out: NDArray[np.float64],
-    ) -> None:
-        """Add what the prefixes of a tree say of its held rows."""
+    def _truth(self, training: TrainingSet, n: int) -> NDArray[np.float64]:
+        """Return what is predicted of the first n points, of shape (n, n_columns)."""
 
     @abstractmethod
-    def _curve(self, held: HeldOut, training: TrainingSet) -> Curve:
-        """Return losses of leaf sizes."""
+    def _row_weights(self, training: TrainingSet, n: int) -> NDArray[np.float64]:
+        """Return what the first n points weigh in a loss."""
+
+    def _setting_loss(
+        self, held: HeldOut, losses: NDArray[np.float64], training: TrainingSet
+    ) -> float:
+        """Return the loss by which a setting is compared, given those of leaf sizes."""
+        return float(losses.min())
 
     @abstractmethod
-    def _choose(self, held: HeldOut, training: TrainingSet) -> int:
-        """Set what is chosen when all trees are there; return the leaf size."""
-
-    @abstractmethod
-    def _set_oob(
-        self, trees: list[HeldTree], training: TrainingSet, size: int, n_rows: int
-    ) -> None:
-        """Set the out-of-bag estimates of the user's rows."""
-
-    @abstractmethod
-    def _prune(
-        self, tree: HeldTree, training: TrainingSet, size: int
-    ) -> dict[str, NDArray[Any]]:
-        """Return the arrays of the prefix of a leaf size."""
+    def _finish_tuning(self, held: HeldOut, training: TrainingSet, n: int) -> None:
+        """Set the out-of-bag estimates of the user's n rows, and what follows."""
 
     # ---- parameters -----------------------------------------------------------------
 
@@ -216,9 +206,18 @@ class SelfTuningForest(BaseForest):
     # ---- growing --------------------------------------------------------------------
 
     def _grow_trees(
-        self, numbers: range, setting: Setting, size: int, training: TrainingSet
+        self,
+        numbers: range,
+        setting: Setting,
+        size: int,
+        training: TrainingSet,
+        n_asked: int = -1,
     ) -> Iterator[HeldTree]:
-        """Yield trees of a setting, in their order."""
+        """Yield trees of a setting, in their order.
+
+        If `n_asked` is not negative, nodes that hold out none of these rows are not
+        split.
+        """
         interrupt = np.zeros(1, dtype=np.uint8)
         n_features = setting.n_features
         rule = _core.Multinomial(
@@ -234,6 +233,7 @@ class SelfTuningForest(BaseForest):
             setting=setting,
             rule=rule,
             limits=self._size_limits(size, interrupt),
+            n_asked=n_asked,
             idle=[],
         )
         at_once = trees_at_once(training, len(numbers), effective_n_jobs(self.n_jobs))
@@ -245,103 +245,68 @@ class SelfTuningForest(BaseForest):
             interrupt[0] = 1  # threads look at it before every node
             raise
 
-    def _held_out(
-        self, trees: list[HeldTree], sizes: NDArray[np.int64], training: TrainingSet
-    ) -> HeldOut:
-        """Return what trees say of the first rows, which are in random order."""
-        n_rows = min(training.n_points, MOST_ROWS)
-        held = HeldOut.of(sizes, n_rows, self._n_columns(training))
-        for tree in trees:
-            half = tree.group % 2
-            is_asked = tree.held < n_rows
-            rows = np.where(is_asked, tree.held, -1).astype(np.int64)
-            self._add_held(tree, training, rows, sizes, held.sums[half])
-            held.counts[half, tree.held[is_asked]] += 1
-        return held
-
-    def _out_of_bag(
-        self, trees: list[HeldTree], training: TrainingSet, size: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return what trees say of all rows that they hold out, and how many do."""
-        sums = np.zeros((1, training.n_points, self._n_columns(training)))
-        counts = np.zeros(training.n_points, dtype=np.int64)
-        sizes = np.array([size], dtype=np.int64)
-        for tree in trees:
-            self._add_held(tree, training, tree.held.astype(np.int64), sizes, sums)
-            counts[tree.held] += 1
-        return sums[0], counts
-
-    def _inner_decreases(
-        self, nodes: NDArray[np.void], decreases: NDArray[np.float64], n_features: int
-    ) -> NDArray[np.float64]:
-        """Add up what nodes decrease, by feature."""
-        feature = nodes["feature"] & FEATURE_MASK
-        inner = nodes["child"] >= 0
-        total = np.bincount(feature[inner], decreases[inner], minlength=n_features)
-        return total.astype(np.float64)
-
     # ---- choosing -------------------------------------------------------------------
 
-    def _choose_setting(
-        self, training: TrainingSet, sizes: NDArray[np.int64]
-    ) -> tuple[Setting, list[HeldTree], Curve]:
-        """Grow some trees of each setting; return the best, its trees and losses."""
-        n_pilot = PILOT_GROUPS * self._sampler().trees_of_group(training.n_points)
-        n_pilot = min(n_pilot, self.n_estimators)
+    def _try(
+        self, setting: Setting, sizes: NDArray[np.int64], training: TrainingSet
+    ) -> Trial:
+        """Grow a few trees of a setting, and keep what they lose on held-out rows."""
+        n = training.n_points
+        n_asked = min(n, MOST_ROWS)
+        n_groups = min(max(TRIAL_PREDICTIONS // n, LEAST_GROUPS), MOST_GROUPS)
+        n_trees = n_groups * self._sampler().trees_of_group(n)
+        held = HeldOut.of(sizes, n_asked, self._n_columns(training))
+        size = int(sizes[0]) if len(sizes) == 1 else int(sizes[0]) - 1
+        trees = self._grow_trees(range(n_trees), setting, size, training, n_asked)
+        label = f"trying {setting.n_features} features a node"
+        with progress_bar(label, n_trees, visible=self.verbose > 0) as step:
+            for tree in trees:
+                half = tree.group % 2
+                _core.add_prefixes(
+                    training.table, tree.tree, tree.held, sizes, held.sums[half]
+                )
+                held.counts[half, tree.held[tree.held < n_asked]] += 1
+                step()
+        losses = held.squared_losses(
+            self._truth(training, n_asked),
+            self._row_weights(training, n_asked),
+            self.n_estimators,
+        )
+        loss = self._setting_loss(held, losses, training)
+        trial = Trial(*setting, sizes, losses, loss)
+        self.tuning_.append(trial)
+        return trial
+
+    def _choose(self, training: TrainingSet) -> tuple[Setting, int]:
+        """Try settings; return the best, and its leaf size."""
+        self._check_held_out(training.n_points)
+        self.tuning_ = []
         equality = training.offers_equality and self.equality_cuts is not False
         levels = self._levels(training.n_features, equality)
-        may_compare = self.n_estimators >= PILOT_SHARE * n_pilot
-        self.tuning_ = []
-
-        def pilot(setting: Setting) -> tuple[Setting, list[HeldTree], Curve]:
-            trees = []
-            with progress_bar(
-                f"trying {setting.n_features} features a node",
-                n_pilot,
-                visible=self.verbose > 0,
-            ) as step:
-                for tree in self._grow_trees(range(n_pilot), setting, 0, training):
-                    trees.append(tree)
-                    step()
-            curve = self._curve(self._held_out(trees, sizes, training), training)
-            self.tuning_.append(Trial(*setting, *curve))
-            return setting, trees, curve
-
-        best = pilot(levels[0])
-        if not may_compare:
-            return best
-        for level in levels[1:]:
-            other = pilot(level)
-            if not other[2].losses.min() < best[2].losses.min():
-                break
-            best = other
-        if equality and self.equality_cuts == "auto":
-            other = pilot(best[0]._replace(equality=False))
-            if other[2].losses.min() < best[2].losses.min():
-                best = other
-        return best
-
-    def _grow_tuned(self, training: TrainingSet) -> tuple[list[HeldTree], HeldOut]:
-        """Grow all trees; return them, and what they say of rows that are held out."""
-        self._check_held_out(training.n_points)
         sizes = leaf_sizes(training.n_points)
         if self.min_samples_split != "auto":
             sizes = np.array([self.min_samples_split - 1], dtype=np.int64)
-        setting, trees, curve = self._choose_setting(training, sizes)
-        least = int(curve.sizes[curve.best])
-        if len(sizes) > 1:
-            least = max(least // SLACK, 1)
-        rest = range(len(trees), self.n_estimators)
-        more = self._grow_trees(rest, setting, least, training)
-        trees = list(self._watch(chain(trees, more), self.n_estimators))
-        self._set_setting(setting)
-        return trees, self._held_out(trees, sizes[sizes >= least], training)
+        may_drop = equality and self.equality_cuts == "auto"
+        if len(levels) == len(sizes) == 1 and not may_drop:
+            return levels[0], int(sizes[0])
+        best = self._try(levels[0], sizes, training)
+        for level in levels[1:]:
+            other = self._try(level, later_sizes(sizes, best), training)
+            if not other.loss < best.loss:
+                break
+            best = other
+        if may_drop:
+            setting = Setting(*best[:4])._replace(equality=False)
+            other = self._try(setting, later_sizes(sizes, best), training)
+            best = other if other.loss < best.loss else best
+        return Setting(*best[:4]), best.leaf_size
 
-    def _set_setting(self, setting: Setting) -> None:
+    def _set_choice(self, setting: Setting, size: int) -> None:
         self.max_features_ = setting.n_features
         self.feature_budget_ = setting.feature_budget
         self.split_budget_ = setting.split_budget
         self.equality_cuts_ = setting.equality
+        self.min_samples_split_ = size + 1
 
     # ---- fit ------------------------------------------------------------------------
 
@@ -363,43 +328,67 @@ class SelfTuningForest(BaseForest):
             if self.min_samples_leaf == "auto"
             else self.min_samples_leaf
         )
-        if more:
-            setting = Setting(
-                self.max_features_,
-                self.feature_budget_,
-                self.split_budget_,
-                self.equality_cuts_,
-            )
-            size = self.min_samples_split_ - 1
-            numbers = range(first, self.n_estimators)
-            grown = self._grow_trees(numbers, setting, size, training)
-            trees = list(self._watch(grown, len(numbers)))
-        else:
-            trees, held = self._grow_tuned(training)
-            size = self._choose(held, training)
-            self.min_samples_split_ = size + 1
-        if trees:
-            self._add_trees(trees, training, size, more=more)
-            self._remember(first, training.origin, None)
+        if not more:
+            self._set_choice(*self._choose(training))
+        setting = Setting(
+            self.max_features_,
+            self.feature_budget_,
+            self.split_budget_,
+            self.equality_cuts_,
+        )
+        numbers = range(first, self.n_estimators)
+        size = self.min_samples_split_ - 1
+        grown = self._grow_trees(numbers, setting, size, training)
         self._schema = schema
         for name in OOB_ATTRIBUTES:
             self.__dict__.pop(name, None)
-        if not more:  # else the rows of earlier trees may be others
-            self._set_oob(trees, training, size, len(X))
+        self._add_trees(
+            self._watch(grown, len(numbers)), training, len(X), first, more=more
+        )
         return self
 
     def _add_trees(
-        self, trees: list[HeldTree], training: TrainingSet, size: int, *, more: bool
+        self,
+        trees: Iterator[HeldTree],
+        training: TrainingSet,
+        n_rows: int,
+        first: int,
+        *,
+        more: bool,
     ) -> None:
-        """Prune the trees and put them behind those that are there."""
-        gathered = Gathered(len(trees))
-        pruned = (self._prune(tree, training, size) for tree in trees)
+        """Put trees behind those that are there; ask them about rows they hold out."""
+        held = HeldOut.of(
+            np.zeros(1, dtype=np.int64), training.n_points, self._n_columns(training)
+        )
         total = self._held_decrease if more else np.zeros(training.n_features)
-        for arrays in self._add_decreases(pruned, training, more=more):
-            total = total + arrays.pop("held_decrease")
-            arrays |= sizes_of(arrays)
-            packed = arrays if training.lists is None else pack(arrays, training.lists)
-            gathered.add(packed)
-        self._held_decrease = total
-        flat = self._flat(gathered.arrays(), training)
-        self._forest = flat.join([self._forest, flat]) if more else flat
+        gathered = Gathered(self.n_estimators - first)
+
+        def ask() -> Iterator[dict[str, NDArray[Any]]]:
+            nonlocal total
+            for grown in trees:
+                tree, half = grown.tree, grown.group % 2
+                _core.add_leaves(
+                    training.table, tree, grown.held, held.sums[half, :, 0]
+                )
+                held.counts[half, grown.held] += 1
+                total = total + grown.decrease
+                for name in ("held_leaf", "count"):
+                    tree.pop(name, None)
+                self._fill(tree, training)
+                tree |= sizes_of(tree)
+                yield tree if training.lists is None else pack(tree, training.lists)
+
+        for tree in self._add_decreases(ask(), training, more=more):
+            gathered.add(tree)
+        if len(gathered):
+            self._held_decrease = total
+            flat = self._flat(gathered.arrays(), training)
+            self._forest = flat.join([self._forest, flat]) if more else flat
+            self._remember(first, training.origin, None)
+        if not more:  # else the rows of earlier trees may be others
+            self._finish_tuning(held, training, n_rows)
+
+
+def later_sizes(sizes: NDArray[np.int64], best: Trial) -> NDArray[np.int64]:
+    """Return leaf sizes that are tried of a setting after a first one."""
+    return sizes[sizes >= min(best.leaf_size // SLACK, sizes[-1])]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Forests of classes that tune themselves: shares, losses, pruned leaves."""
+"""Forests of classes that tune themselves: shares, losses."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from mrforest import _core
 from mrforest.data.training import TrainingSet
 from mrforest.forests._base import shares_of
 from mrforest.forests._classifier import BaseForestClassifier
-from mrforest.forests._self_tuning import HeldTree, SelfTuningForest
-from mrforest.forests._tuning import ClassLoss, Curve, HeldOut, sharpen
+from mrforest.forests._self_tuning import SelfTuningForest
+from mrforest.forests._tuning import (
+    MOST_ROWS,
+    HeldOut,
+    Sharpness,
+    find_sharpness,
+    largest_power,
+    sharpen,
+)
 
 
 class SelfTuningClassifier(SelfTuningForest, BaseForestClassifier):
@@ -31,105 +37,49 @@ class SelfTuningClassifier(SelfTuningForest, BaseForestClassifier):
         n_classes: int = self.n_classes_
         return n_classes
 
-    def _own(self, training: TrainingSet, rows: NDArray[Any]) -> NDArray[np.float64]:
-        """Return what rows add to the masses of leaves."""
-        own = np.ones(len(rows))
+    def _truth(self, training: TrainingSet, n: int) -> NDArray[np.float64]:
+        truth = np.zeros((n, self.n_classes_))
+        truth[np.arange(n), training.y[:n]] = 1.0
+        return truth
+
+    def _row_weights(self, training: TrainingSet, n: int) -> NDArray[np.float64]:
+        own = np.ones(n)
         if training.mass is not None:
-            own = training.mass[rows].astype(np.float64)
+            own = training.mass[:n].astype(np.float64)
         weight = training.class_weight
-        return own if weight is None else own * weight[training.y[rows]]
+        return own if weight is None else own * weight[training.y[:n]]
 
-    def _add_held(
-        self,
-        tree: HeldTree,
-        training: TrainingSet,
-        rows: NDArray[np.int64],
-        sizes: NDArray[np.int64],
-        out: NDArray[np.float64],
-    ) -> None:
-        _core.Prefixes(tree.tree, self.n_classes_).add_shares(
-            rows, training.y[tree.held], self._own(training, tree.held), sizes, out
-        )
-
-    def _loss(self, held: HeldOut, training: TrainingSet) -> ClassLoss:
-        rows = np.arange(held.counts.shape[1])
-        weights = self._own(training, rows)
-        return ClassLoss(
+    def _sharpness(self, held: HeldOut, training: TrainingSet) -> Sharpness:
+        return find_sharpness(
             held,
-            training.y[rows],
-            weights,
+            training.y[: held.n_rows],
+            self._row_weights(training, held.n_rows),
             self.n_estimators,
-            self._share_of_uniform(training),
+            share_of_uniform(training.n_points),
+            largest_power(training.n_points),
         )
 
-    @staticmethod
-    def _share_of_uniform(training: TrainingSet) -> float:
-        """Weight of the uniform distribution in probabilities: no class is excluded."""
-        return 1.0 / (training.n_points + 1)
+    def _setting_loss(
+        self, held: HeldOut, losses: NDArray[np.float64], training: TrainingSet
+    ) -> float:
+        # Mean shares of greedy trees are sharper than those of random ones, so settings
+        # are compared after sharpening.
+        best = held.of_size(int(losses.argmin()))
+        return self._sharpness(best, training).brier_score
 
-    def _curve(self, held: HeldOut, training: TrainingSet) -> Curve:
-        return self._loss(held, training).curve(held.sizes)
-
-    def _choose(self, held: HeldOut, training: TrainingSet) -> int:
-        loss = self._loss(held, training)
-        best = loss.curve(held.sizes).best
-        self.power_ = loss.power(best)
-        self._uniform_share = self._share_of_uniform(training)
-        return int(held.sizes[best])
-
-    def _set_oob(
-        self, trees: list[HeldTree], training: TrainingSet, size: int, n_rows: int
-    ) -> None:
-        sums, counts = self._out_of_bag(trees, training, size)
-        shares = np.full((n_rows, self.n_classes_), np.nan)
-        known = counts > 0
-        shares[training.origin[known]] = self._calibrated(
-            sums[known] / counts[known, None]
-        )
-        self.oob_decision_function_ = shares
-        predicted = sums[known].argmax(axis=1)
+    def _finish_tuning(self, held: HeldOut, training: TrainingSet, n: int) -> None:
+        self.power_ = self._sharpness(held.first(MOST_ROWS), training).power
+        self._uniform_share = share_of_uniform(training.n_points)
+        rows, means = held.means()
+        self.oob_decision_function_ = np.full((n, self.n_classes_), np.nan)
+        self.oob_decision_function_[training.origin[rows]] = self._calibrated(means)
         self.oob_score_ = float("nan")
-        if known.any():
-            weights = self._own(training, np.flatnonzero(known))
+        if len(rows):
             self.oob_score_ = accuracy_score(
-                training.y[known], predicted, sample_weight=weights
+                training.y[rows],
+                means.argmax(axis=1),
+                sample_weight=self._row_weights(training, training.n_points)[rows],
             )
-
-    def _prune(
-        self, tree: HeldTree, training: TrainingSet, size: int
-    ) -> dict[str, NDArray[Any]]:
-        full, K = tree.tree, self.n_classes_
-        nodes, points, leaf_of, kept = _core.Prefixes(full, K).prune(size)
-        leaf = np.repeat(leaf_of, np.diff(full["mass_start"]))
-        arrays = {
-            "nodes": nodes,
-            "leaf_points": points,
-            **masses_of(leaf, full["mass_class"], full["mass"], len(points), K),
-            "structure_decrease": self._inner_decreases(
-                nodes, full["node_decrease"][kept], training.n_features
-            ),
-        }
-        self._fill(arrays, training)
-        held = masses_of(
-            leaf_of[full["held_leaf"]],
-            training.y[tree.held],
-            self._own(training, tree.held),
-            len(points),
-            K,
-        )
-        held_points = np.bincount(leaf_of[full["held_leaf"]], minlength=len(points))
-        arrays["held_decrease"] = _core.estimation_decrease(
-            nodes,
-            np.array([0, len(nodes)]),
-            np.array([0, len(points)]),
-            held_points.astype(np.uint32),
-            held["mass_start"],
-            held["mass_class"],
-            held["mass"],
-            K,
-            training.n_features,
-        )
-        return arrays
 
     # ---- probabilities --------------------------------------------------------------
 
@@ -168,38 +118,6 @@ class SelfTuningClassifier(SelfTuningForest, BaseForestClassifier):
         return shares_of(self._held_decrease)
 
 
-def masses_of(
-    leaf: NDArray[Any],
-    classes: NDArray[Any],
-    mass: NDArray[Any],
-    n_leaves: int,
-    n_classes: int,
-) -> dict[str, NDArray[Any]]:
-    """Add up masses by leaf and class, as a `ClassForest` holds them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> masses = masses_of(
-    ...     np.array([1, 0, 1]), np.array([2, 0, 2]), np.array([1.0, 2.0, 3.0]), 2, 3
-    ... )
-    >>> masses["mass_start"].tolist(), masses["mass_class"].tolist()
-    ([0, 1, 2], [0, 2])
-    >>> masses["mass"].tolist(), masses["leaf_label"].tolist()
-    ([2.0, 4.0], [0, 2])
-    """
-    key = leaf.astype(np.int64) * n_classes + classes
-    found, inverse = np.unique(key, return_inverse=True)
-    total = np.bincount(inverse, weights=mass, minlength=len(found))
-    of_leaf, mass_class = np.divmod(found, n_classes)
-    start = np.searchsorted(of_leaf, np.arange(n_leaves + 1))
-    label = np.zeros(n_leaves, dtype=np.uint16)
-    # Of equal masses the first class: written last.
-    order = np.lexsort((-mass_class, total, of_leaf))
-    label[of_leaf[order]] = mass_class[order]
-    return {
-        "leaf_label": label,
-        "mass_start": start.astype(np.int64),
-        "mass_class": mass_class.astype(np.uint16),
-        "mass": total.astype(np.float32),
-    }
+def share_of_uniform(n_points: int) -> float:
+    """Weight of the uniform distribution in probabilities: no class is excluded."""
+    return 1.0 / (n_points + 1)

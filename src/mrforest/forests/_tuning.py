@@ -1,25 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Choices by rows that did not shape a tree: leaf size, split setting, sharpness.
 
-Each row is held out of some trees of a forest. What these say of it, its own label left
-out, is what a smaller forest would say of a new row. The loss of the whole forest is
-found by extrapolation: with half of these trees, and with all of them, the loss differs
-by a term that is inversely proportional to their number.
+Each row is held out of some trees of a forest. What these predict for it, its own label
+left out, is what a smaller forest would predict for a new row. The loss of the whole
+forest follows from it by extrapolation in the number of trees (`_core.squared_losses`).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Rows by whose losses leaf sizes and settings are compared
+from mrforest import _core
+
+# Rows by whose losses leaf sizes, settings and powers are compared
 MOST_ROWS = 4096
-# Powers of probabilities: a step is a fifth more
-POWERS = 1.2 ** np.arange(-4, 11)
-PLAIN = 4  # the place of 1
 
 
 class Setting(NamedTuple):
@@ -52,9 +51,10 @@ class Trial(NamedTuple):
         A node of at most so many rows is a leaf.
     losses : ndarray of float64
         Estimated losses of the whole forest, by rows that did not shape the trees: the
-        Brier score of its probabilities, or the squared error.
-    powers : ndarray of float64
-        Powers of the probabilities that belong to these losses; 1 in regression.
+        Brier score of mean class shares, or the squared error.
+    loss : float
+        By which settings are compared: the loss of the best leaf size, in classification
+        after sharpening.
     """
 
     max_features: int
@@ -63,7 +63,12 @@ class Trial(NamedTuple):
     equality_cuts: bool
     leaf_sizes: NDArray[np.int64]
     losses: NDArray[np.float64]
-    powers: NDArray[np.float64]
+    loss: float
+
+    @property
+    def leaf_size(self) -> int:
+        """The best leaf size; of equally good ones the smallest."""
+        return int(self.leaf_sizes[self.losses.argmin()])
 
 
 def least_leaf_size(n_points: int) -> int:
@@ -97,6 +102,20 @@ def leaf_sizes(n_points: int) -> NDArray[np.int64]:
     return tried
 
 
+def largest_power(n_points: int) -> float:
+    """Return the largest power of probabilities; the smallest is one over it.
+
+    It tends to 1 as the table grows, which the proof that probabilities are consistent
+    needs, and so slowly that it seldom matters.
+
+    Examples
+    --------
+    >>> largest_power(100), largest_power(10**4), largest_power(10**10)
+    (11.0, 6.0, 3.0)
+    """
+    return 1 + 20 / math.log10(max(n_points, 10))
+
+
 @dataclass
 class HeldOut:
     """Sums of what trees say of rows that did not shape them.
@@ -105,7 +124,7 @@ class HeldOut:
     ----------
     sizes : ndarray of int64
         Leaf sizes.
-    sums : ndarray of shape (2, n_sizes, n_rows, n_columns)
+    sums : ndarray of shape (2, n_rows, n_sizes, n_columns)
         Even groups of trees, and odd ones.
     counts : ndarray of shape (2, n_rows), dtype=int64
         How many trees these are.
@@ -120,32 +139,63 @@ class HeldOut:
         """Return empty sums."""
         return cls(
             sizes,
-            np.zeros((2, len(sizes), n_rows, n_columns)),
+            np.zeros((2, n_rows, len(sizes), n_columns)),
             np.zeros((2, n_rows), dtype=np.int64),
         )
 
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.counts.shape[1]
 
-class Curve(NamedTuple):
-    """Losses of the leaf sizes of one setting.
+    def first(self, n_rows: int) -> HeldOut:
+        """Return a copy with the first rows only."""
+        return HeldOut(
+            self.sizes, self.sums[:, :n_rows].copy(), self.counts[:, :n_rows].copy()
+        )
 
-    Attributes
-    ----------
-    sizes : ndarray of int64
-    losses : ndarray of float64
-        Brier score of the sharpened probabilities, or squared error; of the whole
-        forest.
-    powers : ndarray of float64
-        That sharpen the probabilities of each size best; 1 in regression.
-    """
+    def of_size(self, index: int) -> HeldOut:
+        """Return a copy with one leaf size only."""
+        one = slice(index, index + 1)
+        return HeldOut(self.sizes[one], self.sums[:, :, one].copy(), self.counts)
 
-    sizes: NDArray[np.int64]
-    losses: NDArray[np.float64]
-    powers: NDArray[np.float64]
+    def shares(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Divide weights by the sum of those of rows that have both halves."""
+        total = float(weights[self.has_halves].sum())
+        return weights / total if total > 0 else weights
+
+    def squared_losses(
+        self, truth: NDArray[np.float64], weights: NDArray[np.float64], n_trees: int
+    ) -> NDArray[np.float64]:
+        """Mean squared error of n_trees trees, for each leaf size.
+
+        Parameters
+        ----------
+        truth : ndarray of shape (n_rows, n_columns)
+        weights : ndarray of shape (n_rows,)
+        n_trees : int
+        """
+        losses = _core.squared_losses(
+            self.sums, self.counts, truth, self.shares(weights), n_trees
+        )
+        # Extrapolation may end below 0, where no loss is.
+        return np.maximum(losses, 0.0)
+
+    def means(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return rows that some tree holds out, and means over trees.
+
+        The means are those of the first leaf size, of shape (n_rows, n_columns).
+        """
+        counts = self.counts.sum(axis=0)
+        rows = np.flatnonzero(counts)
+        sums = self.sums[0, rows, 0] + self.sums[1, rows, 0]
+        return rows, sums / counts[rows, None]
 
     @property
-    def best(self) -> int:
-        """Place of the best size; of equal ones the smallest."""
-        return int(self.losses.argmin())
+    def has_halves(self) -> NDArray[np.bool_]:
+        """Whether trees of both halves hold out a row."""
+        both: NDArray[np.bool_] = (self.counts > 0).all(axis=0)
+        return both
 
 
 def sharpen(
@@ -175,160 +225,82 @@ def sharpen(
     return mixed
 
 
-class ClassLoss:
-    """Losses of probabilities, extrapolated to a whole forest.
+class Sharpness(NamedTuple):
+    """How good sharpened probabilities are.
+
+    Attributes
+    ----------
+    brier_score : float
+        The smallest one of all powers.
+    power : float
+        That of the smallest logarithmic loss.
+    """
+
+    brier_score: float
+    power: float
+
+
+def find_sharpness(
+    held: HeldOut,
+    classes: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    n_trees: int,
+    floor: float,
+    largest: float,
+) -> Sharpness:
+    """Raise probabilities to powers, and look at their losses.
 
     Parameters
     ----------
     held : HeldOut
+        Of one leaf size.
     classes : ndarray of shape (n_rows,), dtype=int32
-    weights : ndarray of shape (n_rows,), dtype=float64
-        Of the rows in the mean loss.
+    weights : ndarray of shape (n_rows,)
     n_trees : int
         Of the whole forest.
     floor : float
         See `sharpen`.
+    largest : float
+        The largest power; the smallest is one over it.
     """
-
-    def __init__(
-        self,
-        held: HeldOut,
-        classes: NDArray[np.int32],
-        weights: NDArray[np.float64],
-        n_trees: int,
-        floor: float,
-    ) -> None:
-        known = (held.counts > 0).all(axis=0)
-        self.has_halves = bool(known.any())
-        if not self.has_halves:
-            known = held.counts.sum(axis=0) > 0
-        self.sums = held.sums[:, :, known]
-        self.counts = held.counts[:, known]
-        self.classes = classes[known]
-        self.weights = weights[known] / max(weights[known].sum(), 1e-300)
-        self.floor = floor
-        self.n_classes = held.sums.shape[3]
-        n_held = self.counts.sum(axis=0)
-        self.beyond = np.maximum(1 - n_held / n_trees, 0.0)
-
-    def _logs(self, size: int) -> list[NDArray[np.float32]]:
-        """Logarithms of shares, less the largest of a row: of all trees, of halves."""
-        sums, counts = self.sums[:, size], self.counts[:, :, None]
-        parts = [sums.sum(axis=0) / counts.sum(axis=0)]
-        if self.has_halves:
-            parts += [sums[half] / counts[half] for half in (0, 1)]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = [np.log(part.astype(np.float32)) for part in parts]
-        return [log - log.max(axis=1, keepdims=True) for log in logs]
-
-    def _rows(
-        self, log: NDArray[np.float32], power: float, *, is_log: bool
-    ) -> NDArray[np.float64]:
-        """Loss of each row."""
-        sharp = np.exp(log * np.float32(power))
-        total = sharp.sum(axis=1, dtype=np.float64)
-        own = sharp[np.arange(len(sharp)), self.classes] / total
-        rest = self.floor / self.n_classes
-        share: NDArray[np.float64] = (1 - self.floor) * own + rest
-        if is_log:
-            return np.asarray(-np.log(share))
-        # The squares of all classes, mixed with the uniform distribution
-        squares = np.einsum("ij,ij->i", sharp, sharp, dtype=np.float64) / total**2
-        keep = 1 - self.floor
-        mixed = keep**2 * squares + 2 * keep * rest + rest * self.floor
-        return np.asarray(mixed + 1 - 2 * share)
-
-    def loss(
-        self, logs: list[NDArray[np.float32]], power: float, *, is_log: bool = False
-    ) -> float:
-        """Mean loss of the whole forest."""
-        rows = self._rows(logs[0], power, is_log=is_log)
-        if self.has_halves:
-            halves = [self._rows(log, power, is_log=is_log) for log in logs[1:]]
-            rows = rows - ((halves[0] + halves[1]) / 2 - rows) * self.beyond
-        # Extrapolation may end below 0, where no loss is.
-        return max(float(self.weights @ rows), 0.0)
-
-    def best_power(
-        self, logs: list[NDArray[np.float32]], start: int, *, is_log: bool = False
-    ) -> tuple[int, float]:
-        """Descend from one power to its neighbours; return place and loss."""
-        known: dict[int, float] = {}
-
-        def at(place: int) -> float:
-            if not 0 <= place < len(POWERS):
-                return np.inf
-            if place not in known:
-                known[place] = self.loss(logs, POWERS[place], is_log=is_log)
-            return known[place]
-
-        place = start
-        while True:
-            lower = min((place - 1, place + 1), key=at)
-            if not at(lower) < at(place):
-                return place, at(place)
-            place = lower
-
-    def curve(self, sizes: NDArray[np.int64]) -> Curve:
-        """Losses of all leaf sizes, each with its best power."""
-        losses, powers, place = [], [], PLAIN
-        for size in range(len(sizes)):
-            place, loss = self.best_power(self._logs(size), place)
-            losses.append(loss)
-            powers.append(POWERS[place])
-        return Curve(sizes, np.array(losses), np.array(powers))
-
-    def power(self, size: int) -> float:
-        """Return the power with the smallest logarithmic loss, finer than the grid."""
-        logs = self._logs(size)
-        place, middle = self.best_power(logs, PLAIN, is_log=True)
-        if place in (0, len(POWERS) - 1):
-            return float(POWERS[place])
-        low, high = (
-            self.loss(logs, POWERS[place + step], is_log=True) for step in (-1, 1)
-        )
-        # The lowest point of a parabola through the three
-        bend = low - 2 * middle + high
-        step = 0.5 * (low - high) / bend if bend > 0 else 0.0
-        return float(POWERS[place] * 1.2**step)
+    if not held.has_halves.any():
+        return Sharpness(0.0, 1.0)
+    losses = _core.sharpened_losses(
+        np.ascontiguousarray(held.sums[:, :, 0]),
+        held.counts,
+        classes,
+        held.shares(weights),
+        n_trees,
+        floor,
+    )
+    outside = np.maximum(_core.POWERS, 1 / _core.POWERS) > largest
+    brier, logarithmic = np.where(outside, np.inf, np.maximum(losses, 0.0))
+    return Sharpness(float(brier.min()), lowest_point(_core.POWERS, logarithmic))
 
 
-class ValueLoss:
-    """Squared errors, extrapolated to a whole forest.
+def lowest_point(powers: NDArray[np.float64], losses: NDArray[np.float64]) -> float:
+    """Return where a parabola through the smallest loss and its neighbours is lowest.
 
-    Parameters
-    ----------
-    held : HeldOut
-    values : ndarray of shape (n_rows,), dtype=float64
-        Targets, in the unit of the sums.
-    weights : ndarray of shape (n_rows,), dtype=float64
-    n_trees : int
+    The parabola is one in the logarithm of the power.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> powers = np.array([1.0, 2.0, 4.0, 8.0])
+    >>> round(lowest_point(powers, (np.log(powers) - np.log(3.0)) ** 2), 6)
+    3.0
+    >>> lowest_point(powers, np.array([1.0, 2.0, 3.0, np.inf]))
+    1.0
     """
-
-    def __init__(
-        self,
-        held: HeldOut,
-        values: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        n_trees: int,
-    ) -> None:
-        known = (held.counts > 0).all(axis=0)
-        has_halves = bool(known.any())
-        if not has_halves:
-            known = held.counts.sum(axis=0) > 0
-        counts = held.counts[:, known]
-        sums = held.sums[:, :, known, 0]
-        truth, weights = (
-            values[known],
-            weights[known] / max(weights[known].sum(), 1e-300),
-        )
-        rows = (sums.sum(axis=0) / counts.sum(axis=0) - truth) ** 2
-        if has_halves:
-            beyond = np.maximum(1 - counts.sum(axis=0) / n_trees, 0.0)
-            halves = [(sums[half] / counts[half] - truth) ** 2 for half in (0, 1)]
-            rows = rows - ((halves[0] + halves[1]) / 2 - rows) * beyond
-        self.losses: NDArray[np.float64] = np.maximum(rows @ weights, 0.0)
-
-    def curve(self, sizes: NDArray[np.int64]) -> Curve:
-        """Losses of all leaf sizes."""
-        return Curve(sizes, self.losses, np.ones(len(sizes)))
+    best = int(losses.argmin())
+    around = slice(best - 1, best + 2)
+    if best in (0, len(losses) - 1) or not np.isfinite(losses[around]).all():
+        return float(powers[best])
+    low, middle, high = np.log(powers[around])
+    below = (losses[best - 1] - losses[best]) / (low - middle)
+    above = (losses[best + 1] - losses[best]) / (high - middle)
+    bend = (above - below) / (high - low)
+    if not bend > 0:
+        return float(powers[best])
+    # Its slope at the middle is `below` plus what it bends until there.
+    return float(np.exp(middle - (below + bend * (middle - low)) / (2 * bend)))

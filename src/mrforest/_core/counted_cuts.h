@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Cuts of a feature of a node, scored from its points counted by code and class.
+ *
+ *     code     0  1  1  2  4          counts of two classes, by code     0 | 1 0
+ *     class    a  a  b  b  a                                             1 | 1 1
+ *                                                                        2 | 0 1
+ *     order cuts       <= 0   <= 1   <= 2   (between codes that occur)   4 | 1 0
+ *     equality cuts    == 0   == 1   == 2   == 4
+ *
+ * A categorical feature has equality cuts only. A numeric one has order cuts; if it offers equality, too, then that of
+ * the codes between the first and the last, for equality with these is an order cut already.
+ *
+ * Scores are those of impurity.pxd, to the bit. */
+#ifndef MRFOREST_COUNTED_CUTS_H
+#define MRFOREST_COUNTED_CUTS_H
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include "best.h"
+#include "entropy.h"
+
+enum { MRFOREST_MOST_CODES = 256 }; /* that are counted */
+
+typedef enum { MRFOREST_ORDER_CUTS, MRFOREST_ORDER_AND_EQUAL_CUTS, MRFOREST_EQUAL_CUTS } mrforest_kind; /* of cuts */
+
+typedef struct {
+    double score;
+    int32_t bin; /* points whose code is at most this go left; or those that have this code */
+    int32_t is_equality;
+    int32_t n_left;
+} mrforest_cut;
+
+/* Where cuts go: all of them to `cuts`, or, if that is NULL, the best score only. */
+typedef struct {
+    mrforest_cut *cuts;
+    ptrdiff_t n;
+    double best;
+} mrforest_found;
+
+static MRFOREST_INLINE void mrforest_add_cut(mrforest_found *found, double score, int32_t bin, int32_t is_equality,
+                                             int64_t n_left) {
+    if (found->cuts) {
+        mrforest_cut cut = {score, bin, is_equality, (int32_t)n_left};
+        found->cuts[found->n] = cut;
+    }
+    found->best = score > found->best ? score : found->best;
+    found->n++;
+}
+
+/* The points of a node, its classes numbered from 0 on. */
+typedef struct {
+    ptrdiff_t n;            /* points */
+    const uint8_t *classes; /* of each */
+    ptrdiff_t n_classes;
+    const int32_t *totals; /* points of each class */
+    const int64_t *xlogx;  /* for x = 0 to n, see entropy.h; NULL: scores are those of the Gini impurity */
+} mrforest_points;
+
+/* ---- two classes -------------------------------------------------------------------------------- */
+
+static inline double mrforest_score_of_two(const mrforest_points *points, int64_t left, int64_t ones_left) {
+    if (points->xlogx) return mrforest_entropy_of_two(points->xlogx, points->n, points->totals[1], left, ones_left);
+    return mrforest_gini_of_two(points->n, points->totals[1], left, ones_left);
+}
+
+static MRFOREST_INLINE void mrforest_counted_cuts_of_two(const mrforest_points *points, const uint8_t *codes, int32_t n_codes,
+                                                         mrforest_kind kind, mrforest_found *found) {
+    uint64_t counts[MRFOREST_MOST_CODES]; /* points of a code; those of class 1 in the high half */
+    uint64_t left = 0;
+    int32_t first = -1, last = -1;
+    memset(counts, 0, (size_t)n_codes * sizeof *counts);
+    for (ptrdiff_t i = 0; i < points->n; i++) counts[codes[i]] += 1 | (uint64_t)points->classes[i] << 32;
+    for (int32_t code = 0; code < n_codes; code++) {
+        if (!counts[code]) continue;
+        if (last < 0) {
+            first = code;
+        } else if (kind != MRFOREST_EQUAL_CUTS) {
+            int64_t n_left = (int64_t)(left & 0xFFFFFFFF);
+            mrforest_add_cut(found, mrforest_score_of_two(points, n_left, (int64_t)(left >> 32)), (last + code - 1) / 2, 0,
+                             n_left);
+        }
+        left += counts[code];
+        last = code;
+    }
+    if (kind == MRFOREST_ORDER_CUTS || first == last) return;
+    if (kind == MRFOREST_ORDER_AND_EQUAL_CUTS) first++, last--;
+    for (int32_t code = first; code <= last; code++) {
+        int64_t n_left = (int64_t)(counts[code] & 0xFFFFFFFF);
+        if (n_left > 0)
+            mrforest_add_cut(found, mrforest_score_of_two(points, n_left, (int64_t)(counts[code] >> 32)), code, 1, n_left);
+    }
+}
+
+/* ---- many classes ------------------------------------------------------------------------------- */
+
+/* Sums over the classes: of squares, or of x log x of both sides together. */
+typedef struct {
+    int64_t of_left, of_right;
+} mrforest_sums;
+
+/* `count` points of a class go left, where `left` of its `total` points are. */
+static inline void mrforest_move_left(const mrforest_points *points, mrforest_sums *sums, int64_t left, int64_t total,
+                                      int64_t count) {
+    if (points->xlogx) {
+        const int64_t *f = points->xlogx, right = total - left;
+        sums->of_left += f[left + count] - f[left] + f[right - count] - f[right];
+    } else {
+        sums->of_left += count * (2 * left + count);
+        sums->of_right -= count * (2 * (total - left) - count);
+    }
+}
+
+static inline double mrforest_score_of_sums(const mrforest_points *points, const mrforest_sums *sums, int64_t n_left) {
+    int64_t n_right = points->n - n_left;
+    if (points->xlogx) return mrforest_from_fixed(sums->of_left - points->xlogx[n_left] - points->xlogx[n_right]);
+    return (double)sums->of_left / (double)n_left + (double)sums->of_right / (double)n_right;
+}
+
+static inline mrforest_sums mrforest_all_right(const mrforest_points *points) {
+    mrforest_sums sums = {0, 0};
+    for (ptrdiff_t k = 0; k < points->n_classes; k++) {
+        int64_t total = points->totals[k];
+        if (points->xlogx)
+            sums.of_left += points->xlogx[total];
+        else
+            sums.of_right += total * total;
+    }
+    return sums;
+}
+
+static MRFOREST_INLINE void mrforest_counted_cuts_of_many(const mrforest_points *points, const uint8_t *codes, int32_t n_codes,
+                                                          mrforest_kind kind, int32_t *counts, int32_t *left,
+                                                          mrforest_found *found) {
+    const ptrdiff_t K = points->n_classes;
+    const mrforest_sums start = mrforest_all_right(points);
+    mrforest_sums sums = start;
+    int64_t n_left = 0;
+    int32_t sizes[MRFOREST_MOST_CODES] = {0}, first = -1, last = -1;
+    memset(counts, 0, (size_t)(n_codes * K) * sizeof *counts);
+    memset(left, 0, (size_t)K * sizeof *left);
+    for (ptrdiff_t i = 0; i < points->n; i++) {
+        counts[codes[i] * K + points->classes[i]]++;
+        sizes[codes[i]]++;
+    }
+    for (int32_t code = 0; code < n_codes; code++) {
+        const int32_t *here = counts + code * K;
+        if (!sizes[code]) continue;
+        if (last < 0)
+            first = code;
+        else if (kind != MRFOREST_EQUAL_CUTS)
+            mrforest_add_cut(found, mrforest_score_of_sums(points, &sums, n_left), (last + code - 1) / 2, 0, n_left);
+        for (ptrdiff_t k = 0; k < K; k++) {
+            if (!here[k]) continue;
+            mrforest_move_left(points, &sums, left[k], points->totals[k], here[k]);
+            left[k] += here[k];
+        }
+        n_left += sizes[code];
+        last = code;
+    }
+    if (kind == MRFOREST_ORDER_CUTS || first == last) return;
+    if (kind == MRFOREST_ORDER_AND_EQUAL_CUTS) first++, last--;
+    for (int32_t code = first; code <= last; code++) {
+        const int32_t *here = counts + code * K;
+        if (!sizes[code]) continue;
+        sums = start;
+        for (ptrdiff_t k = 0; k < K; k++)
+            if (here[k]) mrforest_move_left(points, &sums, 0, points->totals[k], here[k]);
+        mrforest_add_cut(found, mrforest_score_of_sums(points, &sums, sizes[code]), code, 1, sizes[code]);
+    }
+}
+
+/* ---- any number of classes ---------------------------------------------------------------------- */
+
+static MRFOREST_INLINE void mrforest_find_cuts(const mrforest_points *points, const uint8_t *codes, int32_t n_codes,
+                                               mrforest_kind kind, int32_t *work, mrforest_found *found) {
+    if (points->n_classes == 2)
+        mrforest_counted_cuts_of_two(points, codes, n_codes, kind, found);
+    else
+        mrforest_counted_cuts_of_many(points, codes, n_codes, kind, work + points->n_classes, work, found);
+}
+
+/* The best score of the cuts of a feature; -INFINITY: it has none.
+ *
+ * codes: of the points, below n_codes.
+ * work: (n_codes + 1) x n_classes. */
+static double mrforest_best_counted_cut(const mrforest_points *points, const uint8_t *codes, int32_t n_codes,
+                                        mrforest_kind kind, int32_t *work) {
+    mrforest_found found = {NULL, 0, -INFINITY};
+    mrforest_find_cuts(points, codes, n_codes, kind, work, &found);
+    return found.best;
+}
+
+/* All cuts, in their order; return how many there are, at most twice as many as codes. */
+static ptrdiff_t mrforest_all_counted_cuts(const mrforest_points *points, const uint8_t *codes, int32_t n_codes,
+                                           mrforest_kind kind, int32_t *work, mrforest_cut *cuts) {
+    mrforest_found found = {cuts, 0, -INFINITY};
+    mrforest_find_cuts(points, codes, n_codes, kind, work, &found);
+    return found.n;
+}
+
+#endif
