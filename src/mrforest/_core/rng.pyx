@@ -262,6 +262,39 @@ def structure_boundary(key, Py_ssize_t n, Py_ssize_t n_structure):
     return last, point
 
 
+def held_out_points(key, Py_ssize_t n, double low, double high):
+    """Divide points into those that shape a tree and those that it holds out.
+
+    Point i owns word i of the sample stream of a group of trees, and is held out if its uniform
+    number is in [low, high).
+
+    Returns
+    -------
+    points : ndarray of shape (n,), dtype=int32
+        Points that shape the tree, ascending, then those that are held out, ascending.
+    n_structure : int
+        How many shape it.
+    """
+    cdef Stream stream = open_stream(key[0], key[1], 0, Purpose.SAMPLE)
+    points = np.empty(n, dtype=np.int32)
+    held = np.empty(n + 1, dtype=np.int32)
+    cdef int32_t[::1] s = points, h = held
+    cdef Py_ssize_t i, n_structure = 0, n_held = 0
+    cdef double u
+    cdef bint is_held
+    with nogil:
+        for i in range(n):
+            u = next_uniform(&stream)
+            is_held = low <= u and u < high
+            # Write to both, advance one: no branch to mispredict.
+            s[n_structure] = <int32_t> i
+            h[n_held] = <int32_t> i
+            n_structure += not is_held
+            n_held += is_held
+    points[n_structure:] = held[:n_held]
+    return points, n_structure
+
+
 def is_structure(key, const int32_t[::1] points, uint64_t word, int64_t point):
     """Which of some points are structure points, given the boundary.
 

@@ -74,6 +74,10 @@ class AllPoints:
         return np.arange(n_points, dtype=np.int32), None
 
 
+# Shares whose sum is this near to 1 add up to it.
+ROUNDING = 1e-9
+
+
 @dataclass(frozen=True)
 class HeldOutGroups:
     """A share of the rows shapes a tree, all fill it; the others are held out.
@@ -84,7 +88,7 @@ class HeldOutGroups:
     Attributes
     ----------
     max_samples : int or float
-        Number of rows that shape a tree, or their share.
+        Mean number of rows that shape a tree, or their share.
     """
 
     max_samples: float
@@ -96,14 +100,13 @@ class HeldOutGroups:
         return 1 - float(self.max_samples)
 
     def holds_out(self, n_points: int) -> bool:
-        """Whether any tree of a group holds out a point."""
-        share = self._share(n_points)
-        return math.floor(self.trees_of_group(n_points) * n_points * share + 0.5) > 0
+        """Whether trees hold out points."""
+        return self._share(n_points) > 0 and n_points > 1
 
     def trees_of_group(self, n_points: int) -> int:
         """Trees of a group: as many as can hold out different points."""
         share = self._share(n_points)
-        return math.floor(1 / share + 1e-9) if share > 0 else 1
+        return math.floor(1 / share + ROUNDING) if share > 0 else 1
 
     def group_of(self, tree: int, n_points: int) -> int:
         """Return the number of the group of a tree."""
@@ -114,27 +117,19 @@ class HeldOutGroups:
     ) -> tuple[NDArray[np.int32], int]:
         """Return the points that shape a tree, then the others; and how many shape it.
 
-        Both ascend. Each point has a random word in each group, and the trees of a
-        group hold out the points with the smallest words, with the next ones, and so
-        on. At least one point shapes a tree.
+        Both ascend. Each point has a uniform number in each group, and the trees of a
+        group hold out those with numbers in [0, share), [share, 2 share), and so on. A
+        tree that all points would be held out of is shaped by all.
         """
         group, place = divmod(tree, self.trees_of_group(n_points))
         share = self._share(n_points)
-        first, end = (
-            math.floor(edge * n_points * share + 0.5) for edge in (place, place + 1)
-        )
-        end = min(end, first + n_points - 1, n_points)
-        if first >= end:
-            return np.arange(n_points, dtype=np.int32), n_points
+        low, high = (1.0 if edge * share > 1 - ROUNDING else edge * share for edge in (place, place + 1))
         sequence = np.random.SeedSequence(seed, spawn_key=(group, 0))
         key = sequence.generate_state(2, np.uint64).astype(np.uint64)
-        words = _core.words(key, 0, SAMPLE_PURPOSE, n_points)
-        ordered = np.partition(words, [r for r in (first, end) if r < n_points])
-        is_held = words >= ordered[first]
-        if end < n_points:
-            is_held &= words < ordered[end]
-        parts = np.flatnonzero(~is_held), np.flatnonzero(is_held)
-        return np.concatenate(parts).astype(np.int32), len(parts[0])
+        points, n_structure = _core.held_out_points(key, n_points, low, high)
+        if n_structure == 0:
+            return np.arange(n_points, dtype=np.int32), n_points
+        return points, n_structure
 
 
 def seed_from(random_state: Any) -> int:

@@ -43,9 +43,9 @@ TRIAL_PREDICTIONS = 8192
 # ... and no fewer than so many groups of trees. A group predicts every row once.
 LEAST_GROUPS, MOST_GROUPS = 4, 20
 # A node of more points is scored on so many of them ...
-MAX_SCORED = 256
+MAX_SCORED = 128
 # ... unless fewer than this are not of the largest class.
-MIN_MINORITY = 32
+MIN_MINORITY = 16
 # Later settings are tried from this share of the best leaf size so far on.
 SLACK = 4
 
