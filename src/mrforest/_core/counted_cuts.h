@@ -55,7 +55,16 @@ typedef struct {
     ptrdiff_t n_classes;
     const int32_t *totals; /* points of each class */
     const int64_t *xlogx;  /* for x = 0 to n, see entropy.h; NULL: scores are those of the Gini impurity */
+    int64_t all_right;     /* sum over the classes of the squares of totals, or of their x log x */
 } mrforest_points;
+
+static inline void mrforest_set_all_right(mrforest_points *points) {
+    points->all_right = 0;
+    for (ptrdiff_t k = 0; k < points->n_classes; k++) {
+        int64_t total = points->totals[k];
+        points->all_right += points->xlogx ? points->xlogx[total] : total * total;
+    }
+}
 
 /* ---- two classes -------------------------------------------------------------------------------- */
 
@@ -117,15 +126,8 @@ static inline double mrforest_score_of_sums(const mrforest_points *points, const
     return (double)sums->of_left / (double)n_left + (double)sums->of_right / (double)n_right;
 }
 
-static inline mrforest_sums mrforest_all_right(const mrforest_points *points) {
-    mrforest_sums sums = {0, 0};
-    for (ptrdiff_t k = 0; k < points->n_classes; k++) {
-        int64_t total = points->totals[k];
-        if (points->xlogx)
-            sums.of_left += points->xlogx[total];
-        else
-            sums.of_right += total * total;
-    }
+static inline mrforest_sums mrforest_start_right(const mrforest_points *points) {
+    mrforest_sums sums = {points->xlogx ? points->all_right : 0, points->all_right};
     return sums;
 }
 
@@ -133,10 +135,11 @@ static MRFOREST_INLINE void mrforest_counted_cuts_of_many(const mrforest_points 
                                                           mrforest_kind kind, int32_t *counts, int32_t *left,
                                                           mrforest_found *found) {
     const ptrdiff_t K = points->n_classes;
-    const mrforest_sums start = mrforest_all_right(points);
+    const mrforest_sums start = mrforest_start_right(points);
     mrforest_sums sums = start;
     int64_t n_left = 0;
-    int32_t sizes[MRFOREST_MOST_CODES] = {0}, first = -1, last = -1;
+    int32_t sizes[MRFOREST_MOST_CODES], first = -1, last = -1;
+    memset(sizes, 0, (size_t)n_codes * sizeof *sizes);
     memset(counts, 0, (size_t)(n_codes * K) * sizeof *counts);
     memset(left, 0, (size_t)K * sizeof *left);
     for (ptrdiff_t i = 0; i < points->n; i++) {

@@ -49,19 +49,44 @@ static void mrforest_enter_entropy_node(ptrdiff_t n, ptrdiff_t n_classes, const 
     for (ptrdiff_t i = 0; i + 1 < n; i++) node->of_sides[i] = f[i + 1] + f[n - i - 1];
 }
 
-/* The best score of a list; -INFINITY: it has no cut. */
-static double mrforest_best_entropy_in_list(const uint32_t *list, const mrforest_entropy_node *node) {
-    int32_t next[MRFOREST_LIST];
-    int64_t sum = node->all_right, best = INT64_MIN;
-    memcpy(next, node->begin, (size_t)node->n_classes * sizeof *next);
-    for (ptrdiff_t i = 0; i + 1 < node->n; i++) {
-        uint32_t k = list[i] >> 8 & 255;
-        int64_t score;
-        sum += node->step[next[k]++];
-        score = list[i] >> 16 == list[i + 1] >> 16 ? INT64_MIN : sum - node->of_sides[i];
-        best = score > best ? score : best;
+/* The best scores of `width` lists; -INFINITY: it has no cut. Sums of one list wait for each other, so several lists are
+ * walked along at once. */
+static MRFOREST_INLINE void mrforest_best_entropy_of(const uint32_t *const *list, int width,
+                                                     const mrforest_entropy_node *node, double *best_score) {
+    int32_t next[4][MRFOREST_LIST];
+    int64_t sum[4], best[4];
+    for (int j = 0; j < width; j++) {
+        sum[j] = node->all_right;
+        best[j] = INT64_MIN;
+        memcpy(next[j], node->begin, (size_t)node->n_classes * sizeof **next);
     }
-    return best == INT64_MIN ? -INFINITY : mrforest_from_fixed(best);
+    for (ptrdiff_t i = 0; i + 1 < node->n; i++) {
+        int64_t of_sides = node->of_sides[i];
+        for (int j = 0; j < width; j++) {
+            uint32_t here = list[j][i], after = list[j][i + 1];
+            int64_t score;
+            sum[j] += node->step[next[j][here >> 8 & 255]++];
+            score = here >> 16 == after >> 16 ? INT64_MIN : sum[j] - of_sides;
+            best[j] = score > best[j] ? score : best[j];
+        }
+    }
+    for (int j = 0; j < width; j++)
+        best_score[j] = best[j] == INT64_MIN ? -INFINITY : mrforest_from_fixed(best[j]);
+}
+
+/* The same of any number of lists. A list begins at items + place[i]. */
+static void mrforest_best_entropy_in_lists(const uint32_t *items, const ptrdiff_t *place, ptrdiff_t n_lists,
+                                           const mrforest_entropy_node *node, double *best) {
+    const uint32_t *list[4];
+    ptrdiff_t i = 0;
+    for (; i + 4 <= n_lists; i += 4) {
+        for (int j = 0; j < 4; j++) list[j] = items + place[i + j];
+        mrforest_best_entropy_of(list, 4, node, best + i);
+    }
+    for (; i < n_lists; i++) {
+        list[0] = items + place[i];
+        mrforest_best_entropy_of(list, 1, node, best + i);
+    }
 }
 
 /* All cuts of a list: of_left has their scores. Return how many. */

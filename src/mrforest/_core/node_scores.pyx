@@ -24,7 +24,9 @@ cdef extern from "entropy.h" nogil:
     void mrforest_enter_entropy_node(
         Py_ssize_t n, Py_ssize_t n_classes, const int32_t* totals, const int64_t* xlogx,
         EntropyNode* node)
-    double mrforest_best_entropy_in_list(const uint32_t* list, const EntropyNode* node)
+    void mrforest_best_entropy_in_lists(
+        const uint32_t* items, const Py_ssize_t* place, Py_ssize_t n_lists,
+        const EntropyNode* node, double* best)
     Py_ssize_t mrforest_entropy_cuts_in_list(
         const uint32_t* list, const EntropyNode* node, PlainCuts cuts)
 
@@ -34,6 +36,7 @@ cdef extern from "differ.h" nogil:
         uint8_t* differ)
 
 cdef extern from "counted_cuts.h" nogil:
+    void mrforest_set_all_right(Points* points)
     double mrforest_best_counted_cut(
         const Points* points, const uint8_t* codes, int32_t n_codes, Kind kind, int32_t* work)
     Py_ssize_t mrforest_all_counted_cuts(
@@ -195,6 +198,7 @@ cdef class NodeScores:
         self.counted.n_classes = n_classes
         self.counted.totals = self.node.totals
         self.counted.xlogx = self.table.xlogx if self.is_entropy else NULL
+        mrforest_set_all_right(&self.counted)
         if not self.can_list:
             return
         for i in range(node.n):
@@ -318,11 +322,10 @@ cdef class NodeScores:
 
     cdef void best_in_lists(self, Py_ssize_t first) noexcept nogil:
         """Find the best scores of lists, from the first on."""
-        cdef Py_ssize_t i
         if self.is_entropy:
-            for i in range(first, self.n_lists):
-                self.best_in_list[i] = mrforest_best_entropy_in_list(
-                    self.items + self.place[i], &self.entropy_node)
+            mrforest_best_entropy_in_lists(
+                self.items, self.place + first, self.n_lists - first, &self.entropy_node,
+                self.best_in_list + first)
         elif self.n_lists > first:
             mrforest_best_in_lists(
                 self.items, self.place, self.which + first, self.n_lists - first, &self.node,

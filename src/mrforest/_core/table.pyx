@@ -67,6 +67,10 @@ cdef class Target:
     def __reduce__(self):
         return type(self), self.arguments
 
+    def with_criterion(self, criterion):
+        """The same targets for another criterion."""
+        return Target(*self.arguments[:-1], criterion)
+
     def __len__(self):
         return self.y.shape[0]
 
@@ -176,6 +180,11 @@ cdef class TrainingTable:
         self.equal_values = equal_values
         self.equal_start = equal_start
         self.view.offers_equality = &self.offers_equality[0]
+
+    def with_criterion(self, criterion):
+        """The same rows, whose splits are scored by another criterion."""
+        rebuild, (target, *others) = self.__reduce__()
+        return rebuild(target.with_criterion(criterion), *others)
 
     @property
     def is_large(self):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -106,6 +106,12 @@ class TrainingSet:
     moment: NDArray[np.int64] | None
     class_weight: NDArray[np.float64] | None
     offers_equality: bool
+
+    def with_criterion(self, criterion: str) -> TrainingSet:
+        """Return the same set whose splits are scored by another criterion."""
+        if criterion == self.table.target.criterion:
+            return self
+        return replace(self, table=self.table.with_criterion(criterion))
 
     @property
     def is_coded(self) -> bool:

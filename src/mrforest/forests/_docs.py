@@ -165,6 +165,10 @@ min_samples_split : int or "auto", default="auto"
 min_samples_leaf : int or "auto", default="auto"
     A split that leaves a child with fewer rows is refused: the node becomes a leaf.
     "auto" is 1, from a million rows on 2, from a billion on 3.""",
+    "tuned_criterion": """
+criterion : {"auto", "gini", "entropy"}, default="auto"
+    Impurity whose decrease is the score of a cut. "auto": the better one, measured on
+    held-out rows.""",
     "tuned_min_weight_fraction_leaf": """
 min_weight_fraction_leaf : float, default=0.0
     0 to 0.5. A split that leaves a child with less than this share of the weight of
@@ -180,6 +184,8 @@ feature_budget_, split_budget_ : float
     The budgets that were chosen.
 equality_cuts_ : bool
     Whether equality is offered, as it was chosen.
+criterion_ : str
+    The criterion that was chosen; "variance" in regression.
 min_samples_split_, min_samples_leaf_ : int
     The leaf size that was chosen.
 tuning_ : list of Trial

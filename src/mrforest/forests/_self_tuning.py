@@ -38,10 +38,11 @@ from mrforest.forests._tuning import (
 )
 from mrforest.forests._validation import count_features
 
-# A setting is tried by so many predictions of held-out rows, if that takes no more ...
-TRIAL_PREDICTIONS = 8192
-# ... and no fewer than so many groups of trees. A group predicts every row once.
-LEAST_GROUPS, MOST_GROUPS = 4, 20
+# A setting is tried by pairs of trees, each of which is shaped by one half of the rows and
+# predicts the other. Pairs are as many as it takes for so many predictions ...
+TRIAL_SHARE, TRIAL_PREDICTIONS = 0.5, 8192
+# ... but no fewer and no more than this.
+LEAST_PAIRS, MOST_PAIRS = 6, 20
 # A node of more points is scored on so many of them ...
 MAX_SCORED = 128
 # ... unless fewer than this are not of the largest class.
@@ -122,10 +123,12 @@ class SelfTuningForest(BaseForest):
     feature_budget_: float
     split_budget_: float
     equality_cuts_: bool
+    criterion_: str
     min_samples_split_: int
     min_samples_leaf_: int
     tuning_: list[Trial]
     _held_decrease: NDArray[np.float64]
+    _trial_power: float
 
     # ---- what a subclass says -------------------------------------------------------
 
@@ -141,11 +144,14 @@ class SelfTuningForest(BaseForest):
     def _row_weights(self, training: TrainingSet, n: int) -> NDArray[np.float64]:
         """Return what the first n points weigh in a loss."""
 
-    def _setting_loss(
-        self, held: HeldOut, losses: NDArray[np.float64], training: TrainingSet
-    ) -> float:
-        """Return the loss by which a setting is compared, given those of leaf sizes."""
-        return float(losses.min())
+    def _judge(
+        self, held: HeldOut, loss: float, training: TrainingSet
+    ) -> tuple[float, float]:
+        """Return the loss by which a setting is compared, and its power.
+
+        `held` is of one leaf size, `loss` its squared error.
+        """
+        return loss, 1.0
 
     @abstractmethod
     def _finish_tuning(self, held: HeldOut, training: TrainingSet, n: int) -> None:
@@ -157,7 +163,11 @@ class SelfTuningForest(BaseForest):
         # It draws from the seed and the number of a tree, not from the tree's key.
         return HeldOutGroups(self.max_samples)
 
-    def _levels(self, n_features: int, equality: bool) -> list[Setting]:
+    @abstractmethod
+    def _criteria(self) -> list[str]:
+        """Return criteria to try, the first one first."""
+
+    def _levels(self, n_features: int) -> list[Setting]:
         """Return settings that are left open, from the most random to the greediest."""
         levels = []
         for power, budget in ((0.5, 10.0), (0.75, 20.0), (1.0, 40.0)):
@@ -168,7 +178,13 @@ class SelfTuningForest(BaseForest):
                 budget if given == "auto" else float(given)
                 for given in (self.feature_budget, self.split_budget)
             )
-            setting = Setting(wanted, feature_budget, split_budget, equality)
+            setting = Setting(
+                wanted,
+                feature_budget,
+                split_budget,
+                self.equality_cuts is True,
+                self._criteria()[0],
+            )
             if setting not in levels:
                 levels.append(setting)
         return levels
@@ -185,29 +201,12 @@ class SelfTuningForest(BaseForest):
             interrupt=interrupt,
         )
 
-    def _check_held_out(self, n_points: int) -> None:
-        """Complain if something is to be chosen by rows that are not there."""
-        if self._sampler().holds_out(n_points) or n_points == 1:
-            return
-        for name in (
-            "max_features",
-            "feature_budget",
-            "split_budget",
-            "equality_cuts",
-            "min_samples_split",
-        ):
-            if getattr(self, name) == "auto":
-                raise ValueError(
-                    f"max_samples={self.max_samples}: all {n_points} rows shape every "
-                    f"tree, so none is held out to choose {name}='auto'; lower "
-                    f"max_samples or say what {name} is"
-                )
-
     # ---- growing --------------------------------------------------------------------
 
     def _grow_trees(
         self,
         numbers: range,
+        sampler: HeldOutGroups,
         setting: Setting,
         size: int,
         training: TrainingSet,
@@ -228,8 +227,8 @@ class SelfTuningForest(BaseForest):
         grow = partial(
             grow_some,
             seed=self._seed,
-            training=training,
-            sampler=self._sampler(),
+            training=training.with_criterion(setting.criterion),
+            sampler=sampler,
             setting=setting,
             rule=rule,
             limits=self._size_limits(size, interrupt),
@@ -253,11 +252,14 @@ class SelfTuningForest(BaseForest):
         """Grow a few trees of a setting, and keep what they lose on held-out rows."""
         n = training.n_points
         n_asked = min(n, MOST_ROWS)
-        n_groups = min(max(TRIAL_PREDICTIONS // n, LEAST_GROUPS), MOST_GROUPS)
-        n_trees = n_groups * self._sampler().trees_of_group(n)
+        sampler = HeldOutGroups(TRIAL_SHARE)
+        n_pairs = min(max(TRIAL_PREDICTIONS // n, LEAST_PAIRS), MOST_PAIRS)
+        n_trees = n_pairs * sampler.trees_of_group(n)
         held = HeldOut.of(sizes, n_asked, self._n_columns(training))
         size = int(sizes[0]) if len(sizes) == 1 else int(sizes[0]) - 1
-        trees = self._grow_trees(range(n_trees), setting, size, training, n_asked)
+        trees = self._grow_trees(
+            range(n_trees), sampler, setting, size, training, n_asked
+        )
         label = f"trying {setting.n_features} features a node"
         with progress_bar(label, n_trees, visible=self.verbose > 0) as step:
             for tree in trees:
@@ -272,22 +274,24 @@ class SelfTuningForest(BaseForest):
             self._row_weights(training, n_asked),
             self.n_estimators,
         )
-        loss = self._setting_loss(held, losses, training)
-        trial = Trial(*setting, sizes, losses, loss)
+        best = int(losses.argmin())
+        loss, power = self._judge(held.of_size(best), float(losses[best]), training)
+        trial = Trial(*setting, sizes, losses, int(sizes[best]), loss, power)
         self.tuning_.append(trial)
         return trial
 
     def _choose(self, training: TrainingSet) -> tuple[Setting, int]:
         """Try settings; return the best, and its leaf size."""
-        self._check_held_out(training.n_points)
         self.tuning_ = []
-        equality = training.offers_equality and self.equality_cuts is not False
-        levels = self._levels(training.n_features, equality)
+        levels = self._levels(training.n_features)
         sizes = leaf_sizes(training.n_points)
         if self.min_samples_split != "auto":
             sizes = np.array([self.min_samples_split - 1], dtype=np.int64)
-        may_drop = equality and self.equality_cuts == "auto"
-        if len(levels) == len(sizes) == 1 and not may_drop:
+        more: list[dict[str, Any]] = [{"criterion": c} for c in self._criteria()[1:]]
+        if training.offers_equality and self.equality_cuts == "auto":
+            more.insert(0, {"equality": True})
+        self._trial_power = 1.0
+        if len(levels) == len(sizes) == 1 and not more:
             return levels[0], int(sizes[0])
         best = self._try(levels[0], sizes, training)
         for level in levels[1:]:
@@ -295,17 +299,19 @@ class SelfTuningForest(BaseForest):
             if not other.loss < best.loss:
                 break
             best = other
-        if may_drop:
-            setting = Setting(*best[:4])._replace(equality=False)
+        for change in more:
+            setting = best.setting._replace(**change)
             other = self._try(setting, later_sizes(sizes, best), training)
             best = other if other.loss < best.loss else best
-        return Setting(*best[:4]), best.leaf_size
+        self._trial_power = best.power
+        return best.setting, best.leaf_size
 
     def _set_choice(self, setting: Setting, size: int) -> None:
         self.max_features_ = setting.n_features
         self.feature_budget_ = setting.feature_budget
         self.split_budget_ = setting.split_budget
         self.equality_cuts_ = setting.equality
+        self.criterion_ = setting.criterion
         self.min_samples_split_ = size + 1
 
     # ---- fit ------------------------------------------------------------------------
@@ -335,10 +341,11 @@ class SelfTuningForest(BaseForest):
             self.feature_budget_,
             self.split_budget_,
             self.equality_cuts_,
+            self.criterion_,
         )
         numbers = range(first, self.n_estimators)
         size = self.min_samples_split_ - 1
-        grown = self._grow_trees(numbers, setting, size, training)
+        grown = self._grow_trees(numbers, self._sampler(), setting, size, training)
         self._schema = schema
         for name in OOB_ATTRIBUTES:
             self.__dict__.pop(name, None)

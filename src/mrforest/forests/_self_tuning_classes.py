@@ -59,16 +59,24 @@ class SelfTuningClassifier(SelfTuningForest, BaseForestClassifier):
             largest_power(training.n_points),
         )
 
-    def _setting_loss(
-        self, held: HeldOut, losses: NDArray[np.float64], training: TrainingSet
-    ) -> float:
+    def _judge(
+        self, held: HeldOut, loss: float, training: TrainingSet
+    ) -> tuple[float, float]:
         # Mean shares of greedy trees are sharper than those of random ones, so settings
         # are compared after sharpening.
-        best = held.of_size(int(losses.argmin()))
-        return self._sharpness(best, training).brier_score
+        sharpness = self._sharpness(held, training)
+        return sharpness.brier_score, sharpness.power
+
+    def _criteria(self) -> list[str]:
+        return ["entropy", "gini"] if self.criterion == "auto" else [self.criterion]
+
+    def _criterion(self) -> str:
+        return self._criteria()[0]
 
     def _finish_tuning(self, held: HeldOut, training: TrainingSet, n: int) -> None:
-        self.power_ = self._sharpness(held.first(MOST_ROWS), training).power
+        self.power_ = self._trial_power
+        if held.has_halves.any():
+            self.power_ = self._sharpness(held.first(MOST_ROWS), training).power
         self._uniform_share = share_of_uniform(training.n_points)
         rows, means = held.means()
         self.oob_decision_function_ = np.full((n, self.n_classes_), np.nan)

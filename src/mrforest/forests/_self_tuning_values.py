@@ -23,6 +23,9 @@ class SelfTuningRegressor(SelfTuningForest, BaseForestRegressor):
     def _n_columns(self, training: TrainingSet) -> int:
         return 1
 
+    def _criteria(self) -> list[str]:
+        return ["variance"]
+
     def _truth(self, training: TrainingSet, n: int) -> NDArray[np.float64]:
         # In the unit of the moments
         assert training.moment is not None

@@ -31,12 +31,14 @@ class Setting(NamedTuple):
     feature_budget, split_budget : float
     equality : bool
         Whether numeric features of few values are cut by equality, too.
+    criterion : {"gini", "entropy", "variance"}
     """
 
     n_features: int
     feature_budget: float
     split_budget: float
     equality: bool
+    criterion: str
 
 
 class Trial(NamedTuple):
@@ -47,28 +49,36 @@ class Trial(NamedTuple):
     max_features : int
     feature_budget, split_budget : float
     equality_cuts : bool
+    criterion : {"gini", "entropy", "variance"}
     leaf_sizes : ndarray of int64
         A node of at most so many rows is a leaf.
     losses : ndarray of float64
         Estimated losses of the whole forest, by rows that did not shape the trees: the
         Brier score of mean class shares, or the squared error.
+    leaf_size : int
+        The one of the smallest loss; of equal ones the smallest.
     loss : float
-        By which settings are compared: the loss of the best leaf size, in classification
+        By which settings are compared: the loss of this leaf size, in classification
         after sharpening.
+    power : float
+        Power of the probabilities that is best then; 1 in regression.
     """
 
     max_features: int
     feature_budget: float
     split_budget: float
     equality_cuts: bool
+    criterion: str
     leaf_sizes: NDArray[np.int64]
     losses: NDArray[np.float64]
+    leaf_size: int
     loss: float
+    power: float
 
     @property
-    def leaf_size(self) -> int:
-        """The best leaf size; of equally good ones the smallest."""
-        return int(self.leaf_sizes[self.losses.argmin()])
+    def setting(self) -> Setting:
+        """What was tried."""
+        return Setting(*self[:5])
 
 
 def least_leaf_size(n_points: int) -> int:

@@ -31,7 +31,7 @@ SELF_TUNING: Constraints = {
     **FOREST,
     **BINS,
     "max_samples": [
-        Interval(RealNotInt, 0, 1, closed="neither"),
+        Interval(RealNotInt, 0, 1, closed="right"),
         Interval(Integral, 1, None, closed="left"),
     ],
     "max_features": [AUTO, *MAX_FEATURES["max_features"]],
@@ -65,7 +65,7 @@ class ForestClassifier(SelfTuningClassifier):
     {min_samples_split}
     {tuned_min_samples_leaf}
     {tuned_min_weight_fraction_leaf}
-    {criterion}
+    {tuned_criterion}
     {max_depth}
     {max_bins}
     {categorical_features}
@@ -120,7 +120,7 @@ class ForestClassifier(SelfTuningClassifier):
 
     _parameter_constraints: ClassVar[Constraints] = {
         **SELF_TUNING,
-        **CRITERION,
+        "criterion": [AUTO, *CRITERION["criterion"]],
         "class_weight": CLASSIFIER["class_weight"],
         "calibrate": ["boolean"],
     }
@@ -137,7 +137,7 @@ class ForestClassifier(SelfTuningClassifier):
         min_samples_split: int | Literal["auto"] = "auto",
         min_samples_leaf: int | Literal["auto"] = "auto",
         min_weight_fraction_leaf: float = 0.0,
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Literal["auto", "gini", "entropy"] = "auto",
         max_depth: int | None = None,
         max_bins: int | Literal["exact"] = 255,
         categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
