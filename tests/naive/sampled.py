@@ -89,11 +89,14 @@ def _n_others(table: Table, scored: list[int], params: SampledParams) -> int:
 
 
 def scored_points(
-    table: Table, structure: list[int], stream: Uniform, params: SampledParams
+    table: Table,
+    structure: list[int],
+    m: int,
+    stream: Uniform,
+    params: SampledParams,
 ) -> list[int]:
-    """Return the points that score a node: all of a small node, else a sample."""
+    """Return the points that score a node: m of them or more, or all."""
     n = len(structure)
-    m = params.max_scored
     while m < n:
         scored = []
         for i in range(m):
@@ -148,11 +151,11 @@ def choose_sampled(
 ) -> Candidate | None:
     """Draw the split of a node; None if no feature has a candidate."""
     plan = params.rule.plan(table.codes.shape[1], stream)
-    scored = scored_points(table, structure, stream, params)
-    found = look_at_features(table, scored, plan.how_many, stream, params)
-    if not found and scored is not structure:
-        scored = structure
+    m, found, scored = params.max_scored, [], []
+    while not found and scored is not structure:
+        scored = scored_points(table, structure, m, stream, params)
         found = look_at_features(table, scored, plan.how_many, stream, params)
+        m = 2 * len(scored)
     if not found:
         return None
     return choose_among(table, scored, found, plan, stream, params)

@@ -133,11 +133,12 @@ cdef class SampledGrowth(Growth):
         return n_present < 2
 
     cdef Py_ssize_t draw_sample(
-        self, const int32_t* rows, Py_ssize_t n, Draw* draw
+        self, const int32_t* rows, Py_ssize_t n, Py_ssize_t size, Draw* draw
     ) noexcept nogil:
-        """Draw one point of each of equally long parts of the node, as many as it takes; return
-        how many, n if all points are to be scored."""
-        cdef Py_ssize_t size = self.max_scored, i, first, end
+        """Draw one point of each of `size` equally long parts of the node, or of twice as many, and
+        so on, until enough are not of the largest class; return how many, n if all points are to
+        be scored."""
+        cdef Py_ssize_t i, first, end
         while size < n:
             for i in range(size):
                 first = i * n // size
@@ -156,7 +157,7 @@ cdef class SampledGrowth(Growth):
         cdef const int32_t* rows = &self.estimation[0] + grown.first_estimation
         cdef ScoredNode scored
         cdef Draw draw
-        cdef Py_ssize_t n
+        cdef Py_ssize_t n = self.max_scored
         cdef int found = 0
         draw.stream = open_stream(self.key0, self.key1, grown.path, Purpose.SPLIT)
         draw.mode = 0
@@ -167,10 +168,8 @@ cdef class SampledGrowth(Growth):
         scored.totals = self.totals
         scored.first = rows
         scored.end = rows + grown.n_estimation
-        n = node.n_structure
-        if n > self.max_scored:
-            n = self.draw_sample(rows, n, &draw)
         while True:
+            n = self.draw_sample(rows, node.n_structure, n, &draw)
             scored.is_whole = n == node.n_structure
             scored.rows = rows if scored.is_whole else self.sample
             scored.n = n
@@ -182,7 +181,7 @@ cdef class SampledGrowth(Growth):
             n_scored[0] = n
             if found or scored.is_whole:
                 return found
-            n = node.n_structure    # no feature tells the sample apart
+            n *= 2      # no feature tells the points of the sample apart
 
     # ---- one node ------------------------------------------------------------------------
 

@@ -218,6 +218,7 @@ class SelfTuningForest(BaseForest):
         split.
         """
         interrupt = np.zeros(1, dtype=np.uint8)
+        training = training.with_criterion(setting.criterion)
         n_features = setting.n_features
         rule = _core.Multinomial(
             setting.feature_budget,
@@ -227,7 +228,7 @@ class SelfTuningForest(BaseForest):
         grow = partial(
             grow_some,
             seed=self._seed,
-            training=training.with_criterion(setting.criterion),
+            training=training,
             sampler=sampler,
             setting=setting,
             rule=rule,
