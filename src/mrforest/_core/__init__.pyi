@@ -283,7 +283,6 @@ def grow_sampled_tree(
     n_asked: int = -1,
     idle: list[Any] | None = None,
 ) -> Tree: ...
-
 def add_prefixes(
     table: TrainingTable,
     tree: Tree,

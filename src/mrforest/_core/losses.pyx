@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Losses of a whole forest, from what some of its trees predict for rows they were not shaped by.
 
-Each row is held out of few trees of a forest. Two halves of these, and all of them, show how its loss
-falls with the number of trees T: loss(T) = a + b / T. For the squared error this is exact, so the
-estimate has no bias; for other losses it is the first term.
+Each row is held out of few trees of a forest. Two halves of these, and all of them, show how its
+loss falls with the number of trees T: loss(T) = a + b / T. For the squared error this is exact, so
+the estimate has no bias; for other losses it is the first term.
 
     T     half      all      n_trees
           |---------|--------- - - - |          1 / T counts, not T

@@ -102,11 +102,12 @@ cdef class NodeScores:
         self.differ = <uint8_t*> malloc(self.row_bytes)
         if (self.number is NULL or self.items is NULL or self.place is NULL
                 or self.which is NULL or self.best_in_list is NULL or self.codes is NULL
-                or self.list_of is NULL or self.able is NULL or self.best is NULL
-                or self.entries is NULL or self.cells is NULL or self.marks is NULL
-                or self.counts is NULL or self.classes is NULL or self.sides.left is NULL or self.sides.right is NULL
-                or self.scores is NULL or self.cuts is NULL or self.work is NULL
-                or self.lefts is NULL or self.cut_bins is NULL or self.constant is NULL or self.differ is NULL
+                or self.classes is NULL or self.list_of is NULL or self.able is NULL
+                or self.best is NULL or self.entries is NULL or self.cells is NULL
+                or self.marks is NULL or self.counts is NULL or self.sides.left is NULL
+                or self.sides.right is NULL or self.scores is NULL or self.cuts is NULL
+                or self.work is NULL or self.lefts is NULL or self.cut_bins is NULL
+                or self.constant is NULL or self.differ is NULL
                 or not make_order(&self.order, D)):
             raise MemoryError("no memory to grow a tree")
         for f in range(D):

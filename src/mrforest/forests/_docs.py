@@ -138,15 +138,16 @@ oob_prediction_ : ndarray of shape (n_samples,)
     # ---- forests that tune themselves ------------------------------------------------
     "max_samples": """
 max_samples : int or float, default=0.8
-    Rows that shape a tree, drawn without replacement: so many, or this share of
-    all, below 1. The others are held out: they fill the tree, but do not shape it.""",
+    Rows that shape a tree, drawn without replacement: on average so many, or this
+    share of all. The others are held out: they fill the tree, but do not shape it. If
+    all rows shape the trees, there are no out-of-bag estimates and no importances.""",
     "tuned_max_features": """
 max_features : "auto", "sqrt", "log2", int, float or None, default="auto"
     Features that a node looks at, drawn afresh: the square root or the binary
     logarithm of all, rounded down; so many; this share of all; or all. Features
     that cannot be cut do not count. "auto" tries the square root of all, their
     number to the power of 3/4, and all, as long as each is better than the one
-    before. Forests of few trees (fewer than 40, by default) take the first.""",
+    before.""",
     "tuned_budgets": """
 feature_budget, split_budget : float or "auto", default="auto"
     B1 and B2 of the multinomial forest, 0 or more and finite: how greedily the
@@ -156,7 +157,7 @@ feature_budget, split_budget : float or "auto", default="auto"
 equality_cuts : bool or "auto", default="auto"
     Whether numeric features of 3 to 32 different values, all of them whole
     numbers, are cut by "equal to a value", too, beside "at most a value". "auto"
-    tries both; forests of few trees do not try and have such cuts.""",
+    tries both.""",
     "min_samples_split": """
 min_samples_split : int or "auto", default="auto"
     A node of fewer rows is a leaf. "auto" chooses among 2, 3, 4, 5, 7, 9, 13, …,

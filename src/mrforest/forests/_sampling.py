@@ -14,8 +14,6 @@ from sklearn.utils import check_random_state
 
 from mrforest import _core
 
-SAMPLE_PURPOSE = 0  # of a random stream, see rng.pxd
-
 
 def tree_key(seed: int, tree: int) -> NDArray[np.uint64]:
     """Key of all random streams of a tree."""
@@ -123,7 +121,10 @@ class HeldOutGroups:
         """
         group, place = divmod(tree, self.trees_of_group(n_points))
         share = self._share(n_points)
-        low, high = (1.0 if edge * share > 1 - ROUNDING else edge * share for edge in (place, place + 1))
+        low, high = (
+            1.0 if edge * share > 1 - ROUNDING else edge * share
+            for edge in (place, place + 1)
+        )
         sequence = np.random.SeedSequence(seed, spawn_key=(group, 0))
         key = sequence.generate_state(2, np.uint64).astype(np.uint64)
         points, n_structure = _core.held_out_points(key, n_points, low, high)

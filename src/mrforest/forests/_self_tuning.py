@@ -38,8 +38,9 @@ from mrforest.forests._tuning import (
 )
 from mrforest.forests._validation import count_features
 
-# A setting is tried by pairs of trees, each of which is shaped by one half of the rows and
-# predicts the other. Pairs are as many as it takes for so many predictions ...
+# A setting is tried by pairs of trees. One half of the rows shapes a tree of a pair and
+# the other half is held out of it. There are so many pairs that they make so many
+# predictions ...
 TRIAL_SHARE, TRIAL_PREDICTIONS = 0.5, 8192
 # ... but no fewer and no more than this.
 LEAST_PAIRS, MOST_PAIRS = 6, 20
@@ -399,4 +400,5 @@ class SelfTuningForest(BaseForest):
 
 def later_sizes(sizes: NDArray[np.int64], best: Trial) -> NDArray[np.int64]:
     """Return leaf sizes that are tried of a setting after a first one."""
-    return sizes[sizes >= min(best.leaf_size // SLACK, sizes[-1])]
+    later: NDArray[np.int64] = sizes[sizes >= min(best.leaf_size // SLACK, sizes[-1])]
+    return later

@@ -156,7 +156,7 @@ class HeldOut:
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
-        return self.counts.shape[1]
+        return int(self.counts.shape[1])
 
     def first(self, n_rows: int) -> HeldOut:
         """Return a copy with the first rows only."""
@@ -204,7 +204,8 @@ class HeldOut:
     @property
     def has_halves(self) -> NDArray[np.bool_]:
         """Whether trees of both halves hold out a row."""
-        both: NDArray[np.bool_] = (self.counts > 0).all(axis=0)
+        even, odd = self.counts > 0
+        both: NDArray[np.bool_] = even & odd
         return both
 
 
