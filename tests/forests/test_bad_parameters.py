@@ -64,7 +64,7 @@ BAD = {
 }
 # Of forests that choose by themselves
 OR_AUTO = {
-    "max_samples": ([0, 0.0, 1.0, 1.5, NAN, "auto", None], r"\(0\.?0?, 1\.?0?\)"),
+    "max_samples": ([0, 0.0, 1.5, NAN, "auto", None], r"\(0\.?0?, 1\.?0?\]"),
     "max_features": ([0, -1, 0.0, 1.5, NAN, "all"], r"'auto'.*'sqrt'|'sqrt'.*'auto'"),
     "feature_budget": ([-1.0, INF, NAN, "10", None], r"'auto'.*\[0\.?0?, inf\)"),
     "split_budget": ([-1.0, INF, NAN, "10", None], r"'auto'.*\[0\.?0?, inf\)"),

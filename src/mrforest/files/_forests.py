@@ -86,6 +86,7 @@ FITTED: dict[str, Callable[[Any], bool]] = {
     "feature_budget_": is_of(float),
     "split_budget_": is_of(float),
     "equality_cuts_": is_of(bool),
+    "criterion_": is_of(str),
     "min_samples_split_": is_of(int),
     "min_samples_leaf_": is_of(int),
     "power_": is_of(float),

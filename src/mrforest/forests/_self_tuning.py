@@ -129,7 +129,6 @@ class SelfTuningForest(BaseForest):
     min_samples_leaf_: int
     tuning_: list[Trial]
     _held_decrease: NDArray[np.float64]
-    _trial_power: float
 
     # ---- what a subclass says -------------------------------------------------------
 
@@ -292,7 +291,6 @@ class SelfTuningForest(BaseForest):
         more: list[dict[str, Any]] = [{"criterion": c} for c in self._criteria()[1:]]
         if training.offers_equality and self.equality_cuts == "auto":
             more.insert(0, {"equality": True})
-        self._trial_power = 1.0
         if len(levels) == len(sizes) == 1 and not more:
             return levels[0], int(sizes[0])
         best = self._try(levels[0], sizes, training)
@@ -305,8 +303,22 @@ class SelfTuningForest(BaseForest):
             setting = best.setting._replace(**change)
             other = self._try(setting, later_sizes(sizes, best), training)
             best = other if other.loss < best.loss else best
-        self._trial_power = best.power
         return best.setting, best.leaf_size
+
+    def _trial_power(self) -> float:
+        """Return the power of the trial that was chosen; 1 if nothing was tried."""
+        chosen = [trial for trial in self.tuning_ if trial.setting == self._setting()]
+        return chosen[0].power if chosen else 1.0
+
+    def _setting(self) -> Setting:
+        """Return the setting that was chosen."""
+        return Setting(
+            self.max_features_,
+            self.feature_budget_,
+            self.split_budget_,
+            self.equality_cuts_,
+            self.criterion_,
+        )
 
     def _set_choice(self, setting: Setting, size: int) -> None:
         self.max_features_ = setting.n_features
@@ -338,16 +350,11 @@ class SelfTuningForest(BaseForest):
         )
         if not more:
             self._set_choice(*self._choose(training))
-        setting = Setting(
-            self.max_features_,
-            self.feature_budget_,
-            self.split_budget_,
-            self.equality_cuts_,
-            self.criterion_,
-        )
         numbers = range(first, self.n_estimators)
         size = self.min_samples_split_ - 1
-        grown = self._grow_trees(numbers, self._sampler(), setting, size, training)
+        grown = self._grow_trees(
+            numbers, self._sampler(), self._setting(), size, training
+        )
         self._schema = schema
         for name in OOB_ATTRIBUTES:
             self.__dict__.pop(name, None)

@@ -74,7 +74,7 @@ class SelfTuningClassifier(SelfTuningForest, BaseForestClassifier):
         return self._criteria()[0]
 
     def _finish_tuning(self, held: HeldOut, training: TrainingSet, n: int) -> None:
-        self.power_ = self._trial_power
+        self.power_ = self._trial_power()
         if held.has_halves.any():
             self.power_ = self._sharpness(held.first(MOST_ROWS), training).power
         self._uniform_share = share_of_uniform(training.n_points)
