@@ -17,7 +17,7 @@ COMPILED := $(addprefix tests/,core dask data forests test_rules.py \
 # Tools call each other by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test test-checked test-asan test-long check format bench reproduce forests privacy-bench docs figures dist clean
+.PHONY: demo test test-checked test-asan test-long check format bench bench-accuracy reproduce forests privacy-bench docs figures dist clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built  ## 10-fold cross-validation beside scikit-learn: table and figure
@@ -52,6 +52,9 @@ format: $(VENV)/.tools  ## let ruff mend what it can
 
 bench: $(VENV)/.built $(VENV)/.tools  ## speed, memory and size beside other forests (MRFOREST_DATA=folder)
 	$(BIN)/python benchmarks/peers.py
+
+bench-accuracy: $(VENV)/.built $(VENV)/.tools  ## accuracy of the default forests beside other forests (MRFOREST_DATA=folder)
+	$(BIN)/python benchmarks/accuracy.py
 
 reproduce: $(VENV)/.built  ## the paper's experiments in a small form, and a page of them
 	$(BIN)/mrforest reproduce all --quick

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_diabetes, make_friedman1
+from accuracy_tables import REGRESSION_PROBLEMS
+from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import KFold, cross_val_score
 
@@ -86,14 +87,14 @@ def breiman_beside_sklearn(folder: Path) -> None:
 
 def regression_tables(folder: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Real tables with a number to tell, and one that scikit-learn makes."""
-    tables = {"diabetes": load_diabetes(return_X_y=True)}
-    wine = datasets.load("wine-quality-white", folder=folder)
-    tables["wine quality as a number"] = (as_table(wine).X, wine.y.astype(float))
-    land = datasets.load("covertype", folder=folder)
-    rows = np.random.RandomState(0).permutation(len(land.y))[:20_000]
-    j = land.X.columns.get_loc("Elevation")
-    X = as_table(land).X[rows]
-    tables["elevation of forest land"] = (np.delete(X, j, axis=1), X[:, j])
+    names = {
+        "diabetes": "diabetes",
+        "wine quality as a number": "wine-quality",
+        "elevation of forest land": "covertype-elevation",
+    }
+    tables = {
+        title: REGRESSION_PROBLEMS[name].load(folder) for title, name in names.items()
+    }
     tables["Friedman 1 (made)"] = make_friedman1(10_000, noise=1.0, random_state=0)
     return tables
 

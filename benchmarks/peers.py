@@ -157,9 +157,12 @@ def runs_of(name: str, arguments: argparse.Namespace) -> list[Run]:
 
 def ask(workers: Workers, run: Run, folder: str) -> dict[str, Any]:
     """Have it measured; return what came out, or why nothing did."""
-    do = workers.ask if run.what == "time" else workers.ask_alone
+    task = {"forest": run.forest, "table": folder, "n_jobs": run.n_jobs}
     try:
-        return do(run.forest, table=folder, n_jobs=run.n_jobs)
+        if run.what == "time":
+            environment = FORESTS[run.forest].environment
+            return workers.ask(environment, do="time", **task)
+        return workers.ask_alone(**task)
     except WorkerError as error:
         if FORESTS[run.forest].is_ours:
             raise  # to be mended, not to be measured

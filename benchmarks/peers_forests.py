@@ -27,6 +27,7 @@ ENVIRONMENTS = {
         "lightgbm==4.7.0",
         "xgboost-cpu==3.2.0",
         "ydf==0.16.1",
+        "fastforest==0.1.4",  # for accuracy.py
     ),
     "treeple": ("treeple==0.10.3", "scikit-learn==1.6.1"),
 }
@@ -84,28 +85,36 @@ def folder_with_ours() -> Path:
     return folder
 
 
-def start(environment: str, log: str) -> Worker:
+def start(environment: str, log: str, script: Path = WORKER) -> Worker:
     """Start a process of an environment; install what it needs if need be."""
     python = python_with(environment, ENVIRONMENTS[environment])
     paths = {"PYTHONPATH": str(folder_with_ours())} if environment == "forests" else {}
     # -P: the scripts beside the worker are nothing to import.
-    return Worker(log, [python, "-P", WORKER], paths)
+    return Worker(log, [python, "-P", script], paths)
 
 
 class Workers:
-    """One process for each environment, started when it is needed."""
+    """One process for each environment, started when it is needed.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    script : Path
+        What the processes run.
+    """
+
+    def __init__(self, script: Path = WORKER) -> None:
+        self._script = script
         self._stack = ExitStack()
         self._running: dict[str, Worker] = {}
 
-    def ask(self, forest: str, **task: Any) -> dict[str, Any]:
-        """Have the forest measured beside those of its environment."""
-        name = FORESTS[forest].environment
-        if name not in self._running or self._running[name].has_ended:
-            worker = start(name, f"{name}-times")
-            self._running[name] = self._stack.enter_context(worker)
-        return self._running[name].ask(do="time", forest=forest, **task)
+    def ask(self, environment: str, **task: Any) -> dict[str, Any]:
+        """Have a task done beside others of the environment, in the same process."""
+        if environment not in self._running or self._running[environment].has_ended:
+            worker = start(
+                environment, f"{environment}-{self._script.stem}", self._script
+            )
+            self._running[environment] = self._stack.enter_context(worker)
+        return self._running[environment].ask(**task)
 
     def ask_alone(self, forest: str, **task: Any) -> dict[str, Any]:
         """Have its memory measured in a process that has seen nothing else."""

@@ -74,10 +74,10 @@ def about(lines: pd.DataFrame, n_jobs: int) -> str:
     return " ".join(part for part in parts if part)
 
 
-def spread(values: pd.Series) -> str:
+def spread(values: pd.Series, form: str = "g") -> str:
     """Write the smallest and the largest."""
-    low, high = values.min(), values.max()
-    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+    low, high = format(values.min(), form), format(values.max(), form)
+    return low if low == high else f"{low} to {high}"
 
 
 def number(value: float, digits: int) -> str:

@@ -69,8 +69,7 @@ def write_table(name: str, data: Path | None, folder: Path) -> dict[str, int]:
     folder : Path
         Gets X, y of 80 per cent of the rows and X_test, y_test of the others.
     """
-    made = TABLES[name].made
-    X, classes = synthetic(*made) if made else read(name, data)
+    X, classes = load(name, data)
     X, X_test, y, y_test = train_test_split(X, classes, test_size=0.2, random_state=0)
     # XGBoost wants codes without gaps, so those of the rows that it gets. A class that
     # only held-out rows have is -1: all forests are wrong there.
@@ -91,6 +90,12 @@ def write_table(name: str, data: Path | None, folder: Path) -> dict[str, int]:
     }
 
 
+def load(name: str, data: Path | None) -> tuple[Any, Any]:
+    """Return the whole table as numbers, and codes of the classes."""
+    made = TABLES[name].made if name in TABLES else None
+    return synthetic(*made) if made else read(name, data)
+
+
 def synthetic(n_rows: int, n_features: int, n_classes: int) -> tuple[Any, Any]:
     """Make a table; half of its features are informative."""
     return make_classification(
@@ -105,8 +110,12 @@ def synthetic(n_rows: int, n_features: int, n_classes: int) -> tuple[Any, Any]:
 def read(name: str, folder: Path | None) -> tuple[Any, Any]:
     """Read a dataset; categories become codes."""
     data = datasets.load(name, folder=folder)
-    X = np.column_stack([numbers(column) for _, column in data.X.items()])
-    return X, np.unique(data.y, return_inverse=True)[1]
+    return as_numbers(data.X), np.unique(data.y, return_inverse=True)[1]
+
+
+def as_numbers(X: pd.DataFrame) -> NDArray[np.float64]:
+    """Return a table without a gap."""
+    return np.column_stack([numbers(column) for _, column in X.items()])
 
 
 def numbers(column: pd.Series) -> NDArray[np.float64]:

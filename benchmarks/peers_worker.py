@@ -8,22 +8,17 @@ Nothing but NumPy and the forests is imported: environments differ.
 from __future__ import annotations
 
 import gc
-import json
 import logging
-import os
 import pickle
-import signal
-import sys
 import time
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from answering import answer_tasks, version_of
 
 N_TREES = 100
 MANY_ROWS = 10_000  # at least so many are predicted at once
@@ -240,15 +235,6 @@ MAKERS: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
-def version_of(package: str) -> str:
-    """Say which version it is; ours is here without the papers of an installation."""
-    if package == "mrforest":
-        import mrforest
-
-        return f"mrforest {mrforest.__version__}"
-    return f"{package} {version(package)}"
-
-
 # ---- measuring -----------------------------------------------------------------------
 
 
@@ -348,20 +334,12 @@ def memory_status(field: str) -> int:
 
 def main() -> None:
     """Answer until there are no more tasks."""
-    # Ctrl-C is for peers.py, which ends it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What a forest prints must not get between the answers.
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
     kinds = {"time": measure_time, "weigh": measure_memory}
-    for line in sys.stdin:
-        task = json.loads(line)
-        try:
-            measure = kinds[task["do"]]
-            answer = measure(task["forest"], Path(task["table"]), task["n_jobs"])
-        except Exception:
-            answer = {"error": traceback.format_exc()}
-        print(json.dumps(answer), file=answers, flush=True)
+    answer_tasks(
+        lambda task: kinds[task["do"]](
+            task["forest"], Path(task["table"]), task["n_jobs"]
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -10,16 +10,14 @@ Nothing but NumPy, scikit-learn and the tool is imported: environments differ.
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from answering import answer_tasks, version_of
 from sklearn.metrics import roc_auc_score
 
 DELTA = 1e-6  # of the tools whose privacy is approximate
@@ -145,27 +143,23 @@ def measure(tool: str, task: dict[str, Any]) -> dict[str, Any]:
         "auc": auc,
         "fit_seconds": fitted - start,
         "predict_seconds": done - fitted,
-        "version": f"{package} {version(package)}",
+        "version": version_of(package),
     }
 
 
 def main() -> None:
     """Answer until there are no more tasks."""
     (tool,) = sys.argv[1:]
-    # What a tool prints must not get between the answers.
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
     is_warm = False
-    for line in sys.stdin:
-        task = json.loads(line)
-        try:
-            if not is_warm:  # the first fit of a process also imports
-                measure(tool, task)
-                is_warm = True
-            answer = measure(tool, task)
-        except Exception:
-            answer = {"error": traceback.format_exc()}
-        print(json.dumps(answer), file=answers, flush=True)
+
+    def work(task: dict[str, Any]) -> dict[str, Any]:
+        nonlocal is_warm
+        if not is_warm:  # the first fit of a process also imports
+            measure(tool, task)
+            is_warm = True
+        return measure(tool, task)
+
+    answer_tasks(work)
 
 
 if __name__ == "__main__":

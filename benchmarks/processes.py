@@ -16,6 +16,7 @@ from typing import Any, Self
 from mrforest.experiments import whole_file
 
 PEERS = Path(__file__).parents[1] / "build/peers"
+COMMON = Path(__file__).with_name("common")  # what workers may import
 
 
 class WorkerError(RuntimeError):
@@ -66,6 +67,9 @@ class Worker:
         self.name = name
         PEERS.mkdir(parents=True, exist_ok=True)
         self.log = PEERS / f"{name}.log"
+        variables = {**os.environ, **environment}
+        paths = [str(COMMON), variables.get("PYTHONPATH", "")]
+        variables["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 command,
@@ -73,7 +77,7 @@ class Worker:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env={**os.environ, **environment},
+                env=variables,
             )
 
     def ask(self, **task: Any) -> dict[str, Any]:

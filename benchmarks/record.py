@@ -24,6 +24,11 @@ class Results:
         What tells one run from another; its fields are the first columns.
     measured : sequence of str
         The other columns.
+
+    Raises
+    ------
+    ValueError
+        If the file has other columns.
     """
 
     def __init__(
@@ -40,6 +45,10 @@ class Results:
                 unfinished.write_text(whole)
         if not whole:
             self._append(self._header)
+        elif whole.splitlines()[0] != ",".join(self._header):
+            raise ValueError(
+                f"{path} has other columns than these results: name another file"
+            )
         self.done = {self._key(row) for row in self.frame().itertuples()}
 
     def _key(self, row: Any) -> Any:

@@ -115,6 +115,7 @@ html_theme_options = {
         "forests": [],
         "genindex": [],
         "search": [],
+        "results/accuracy": [],
         **{page: [] for page in TITLES},
     },
     "footer_start": ["copyright"],
