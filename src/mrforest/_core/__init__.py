@@ -3,7 +3,13 @@
 
 from mrforest._core.cells import Box, grow_centered, grow_purely_random
 from mrforest._core.chacha import ChaCha20
-from mrforest._core.compact import pack_nodes, shortest, unpack_nodes
+from mrforest._core.compact import (
+    find_cuts,
+    pack_nodes,
+    shortest,
+    unpack_nodes,
+    write_codes,
+)
 from mrforest._core.comparison import (
     Comparer,
     MatrixComparer,
@@ -121,6 +127,7 @@ __all__ = [
     "distinct_values",
     "encode",
     "estimation_decrease",
+    "find_cuts",
     "find_nodes",
     "find_nodes_by_matrix",
     "find_nodes_by_vectors",
@@ -150,4 +157,5 @@ __all__ = [
     "unpack_nodes",
     "value_decrease",
     "words",
+    "write_codes",
 ]

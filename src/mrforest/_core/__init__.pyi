@@ -578,9 +578,29 @@ def pack_nodes(
 def unpack_nodes(
     is_inner: NDArray[np.uint8],
     feature: NDArray[np.uint32],
-    threshold: NDArray[np.float64],
+    cut: NDArray[np.uint32],
+    cuts: NDArray[np.float64],
+    cuts_start: NDArray[np.int64],
     tree_start: NDArray[np.int64],
 ) -> NDArray[np.void]: ...
+def find_cuts(
+    nodes: NDArray[np.void],
+    cuts: NDArray[np.float64],
+    cuts_start: NDArray[np.int64],
+    place: NDArray[np.int32],
+    is_ordered: NDArray[np.uint8],
+    is_equal: NDArray[np.uint8],
+) -> None: ...
+def write_codes(
+    nodes: NDArray[np.void],
+    tree_start: NDArray[np.int64],
+    cuts_start: NDArray[np.int64],
+    place: NDArray[np.int32],
+    column_of_feature: NDArray[np.int32],
+    column_of_cut: NDArray[np.int32],
+    coded: NDArray[np.void],
+    slim: NDArray[np.uint32] | None,
+) -> bool: ...
 def shortest(array: NDArray[Any]) -> NDArray[Any]: ...
 
 # ---- randomness that nobody can foresee ------------------------------------------

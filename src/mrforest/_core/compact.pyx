@@ -16,10 +16,15 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from mrforest._core.tree import NODE_DTYPE
+from mrforest._core.predict cimport CodedNode
 from mrforest._core.types cimport Node
+
+cdef extern from "walk.h" nogil:
+    const uint32_t EQUALITY "MRFOREST_EQUALITY"
 
 cdef enum:
     FLAGS = 2                   # high bits of a node's feature, see walk.h
+    LEAF_HIGH = 0xFFFF          # no code is above that of a leaf
 
 cdef uint64_t SIGN = <uint64_t> 1 << 63
 cdef double TOO_LARGE = 2.0**32
@@ -140,22 +145,25 @@ def pack_nodes(
 
 
 def unpack_nodes(
-    const uint8_t[::1] is_inner, const uint32_t[::1] feature, const double[::1] threshold,
-    const int64_t[::1] tree_start
+    const uint8_t[::1] is_inner, const uint32_t[::1] feature, const uint32_t[::1] cut,
+    const double[::1] cuts, const int64_t[::1] cuts_start, const int64_t[::1] tree_start
 ):
-    """The nodes again; see `pack_nodes`. Thresholds are those of the inner nodes."""
+    """The nodes again; see `pack_nodes`."""
     cdef Py_ssize_t t, i, n_bytes = 0, n_before = 0, n_inner
     nodes = np.zeros(tree_start[tree_start.shape[0] - 1], dtype=NODE_DTYPE)
     cdef Node[::1] node = nodes
     cdef Node* of_tree
+    cdef uint32_t flagged
     with nogil:
         for t in range(tree_start.shape[0] - 1):
             of_tree = &node[tree_start[t]]
             n_inner = 0
             for i in range(tree_start[t + 1] - tree_start[t]):
                 if is_inner[n_bytes + (i >> 3)] >> (i & 7) & 1:
-                    of_tree[i].threshold = threshold[n_before + n_inner]
-                    of_tree[i].feature = with_high_flags(feature[n_before + n_inner])
+                    flagged = feature[n_before + n_inner]
+                    of_tree[i].threshold = cuts[
+                        cuts_start[flagged >> FLAGS] + cut[n_before + n_inner]]
+                    of_tree[i].feature = with_high_flags(flagged)
                     of_tree[i].child = <int32_t> (2 * n_inner + 1)
                     n_inner += 1
                 else:
@@ -163,6 +171,74 @@ def unpack_nodes(
             n_before += n_inner
             n_bytes += (tree_start[t + 1] - tree_start[t] + 7) // 8
     return nodes
+
+
+# ---- codes -------------------------------------------------------------------------------
+
+def find_cuts(
+    const Node[::1] nodes,              # IN
+    const double[::1] cuts,             # IN   see `pack_nodes`
+    const int64_t[::1] cuts_start,      # IN
+    int32_t[::1] place,                 # OUT  of the threshold of each inner node in its list
+    uint8_t[::1] is_ordered,            # OUT  features that are cut by order; 0 before
+    uint8_t[::1] is_equal,              # OUT  cuts that are asked for by equality; 0 before
+):
+    """Find the thresholds of nodes in lists that have all of them."""
+    cdef Py_ssize_t i, number, start
+    cdef uint32_t flagged
+    with nogil:
+        for i in range(nodes.shape[0]):
+            if nodes[i].child < 0:
+                continue
+            flagged = with_low_flags(nodes[i].feature)
+            number = flagged >> FLAGS
+            start = cuts_start[number]
+            place[i] = <int32_t> place_in(
+                &cuts[start], cuts_start[number + 1] - start, nodes[i].threshold)
+            if nodes[i].feature & EQUALITY:
+                is_equal[start + place[i]] = 1
+            else:
+                is_ordered[number] = 1
+
+
+def write_codes(
+    const Node[::1] nodes,              # IN
+    const int64_t[::1] tree_start,      # IN
+    const int64_t[::1] cuts_start,      # IN
+    const int32_t[::1] place,           # IN   see `find_cuts`
+    const int32_t[::1] column_of_feature,   # IN   for order cuts
+    const int32_t[::1] column_of_cut,       # IN   for equality cuts
+    coded,                              # OUT  CODED_NODE_DTYPE
+    uint32_t[::1] slim,                 # OUT  or None; see descent.h
+):
+    """Write the nodes in codes; return whether the slim ones hold all."""
+    cdef CodedNode[::1] out = coded
+    cdef Py_ssize_t t, i, number
+    cdef int32_t ahead, column, high
+    cdef uint32_t flagged
+    cdef bint fits = slim is not None
+    with nogil:
+        for t in range(tree_start.shape[0] - 1):
+            for i in range(tree_start[t], tree_start[t + 1]):
+                # A leaf is its own child, whatever the code.
+                column, high = 0, LEAF_HIGH
+                out[i].child = <int32_t> (i - tree_start[t])
+                ahead = 0
+                if nodes[i].child >= 0:
+                    flagged = with_low_flags(nodes[i].feature)
+                    number = flagged >> FLAGS
+                    ahead = nodes[i].child - out[i].child
+                    out[i].child = nodes[i].child
+                    column, high = column_of_feature[number], place[i]
+                    if nodes[i].feature & EQUALITY:
+                        column, high = column_of_cut[cuts_start[number] + place[i]], 0
+                out[i].column = <uint16_t> column
+                out[i].high = <uint16_t> high
+                if fits:
+                    fits = 0 <= ahead < 1 << 16
+                    slim[i] = (<uint32_t> ahead << 16 | <uint32_t> column << 8
+                               | <uint32_t> min(high, 255))
+    return fits
 
 
 # ---- numbers -----------------------------------------------------------------------------

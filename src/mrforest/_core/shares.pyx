@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
+from libc.stdint cimport int32_t, int64_t, uint16_t
 from libc.stdlib cimport free, malloc
 
 from mrforest._core.predict cimport Rows
@@ -32,23 +32,33 @@ cdef class LeafShares:
                   const int64_t[::1] leaf_offset not None, const int64_t[::1] mass_start not None,
                   const uint16_t[::1] mass_class not None, const float[::1] mass not None,
                   Py_ssize_t n_classes):
-        cdef Py_ssize_t t, i, leaf, n_shares = mass.shape[0], at = 0
-        n_shares += n_classes * np.count_nonzero(has_no_mass(mass_start, mass))
+        cdef Py_ssize_t t, i, leaf, n_shares = mass.shape[0], at = 0, m
+        cdef const Share* first
+        cdef double total
+        with nogil:
+            # A leaf without mass says that all classes are alike.
+            for leaf in range(mass_start.shape[0] - 1):
+                total = 0
+                for m in range(mass_start[leaf], mass_start[leaf + 1]):
+                    total += mass[m]
+                n_shares += 0 if total > 0 else n_classes
         self.shares = <Share*> malloc((n_shares + 1) * sizeof(Share))
         if self.shares is NULL:
             raise MemoryError("no memory for shares")
-        self.of_node = np.zeros(nodes.shape[0], dtype=np.int32)
-        for t in range(tree_start.shape[0] - 1):
-            for i in range(tree_start[t], tree_start[t + 1]):
-                if nodes[i].child < 0:
+        self.of_node = np.empty(nodes.shape[0], dtype=np.int32)
+        with nogil:
+            for t in range(tree_start.shape[0] - 1):
+                for i in range(tree_start[t], tree_start[t + 1]):
+                    if nodes[i].child >= 0:
+                        continue
                     leaf = leaf_offset[t] - 1 - nodes[i].child
+                    first = self.shares + at
                     self.of_node[i] = -1 - <int32_t> at
                     at += self.put(at, mass_start[leaf], mass_start[leaf + 1], mass_class, mass,
                                    n_classes)
-                    if self.shares[-1 - self.of_node[i]].share == 1.0 and (
-                            self.shares[-1 - self.of_node[i]].is_last):
+                    if first.share == 1.0 and first.is_last:
                         at -= 1
-                        self.of_node[i] = self.shares[at].label
+                        self.of_node[i] = first.label
 
     def __dealloc__(self):
         free(self.shares)
@@ -86,20 +96,6 @@ cdef class LeafShares:
             while not share.is_last:
                 share += 1
                 shares[i, share.label] += share.share
-
-
-cdef has_no_mass(const int64_t[::1] mass_start, const float[::1] mass):
-    """Which leaves know nothing."""
-    cdef Py_ssize_t leaf, m
-    cdef double total
-    out = np.zeros(mass_start.shape[0] - 1, dtype=np.uint8)
-    cdef uint8_t[::1] is_empty = out
-    for leaf in range(is_empty.shape[0]):
-        total = 0
-        for m in range(mass_start[leaf], mass_start[leaf + 1]):
-            total += mass[m]
-        is_empty[leaf] = not total > 0
-    return out
 
 
 def add_leaf_shares(

@@ -9,21 +9,24 @@ category that is asked for by equality is a column of its own: is it that one or
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
+from mrforest import _core
 from mrforest._core import CODED_NODE_DTYPE, CodedNodes
-from mrforest.forests._nodes import EQUALITY, FEATURE_MASK
+from mrforest.forests._packed import Lists, lists_of
 
 # Columns, and thresholds of each: a code is of two bytes at most. A leaf has a code
 # that none is above.
 MOST = 2**16 - 1
+# The same of nodes of four bytes, see descent.h
+MOST_SLIM_COLUMNS, MOST_SLIM_VALUES = 256, 255
 
 
 def coded_nodes(
-    nodes: NDArray[np.void], tree_start: NDArray[np.int64]
+    nodes: NDArray[np.void],
+    tree_start: NDArray[np.int64],
+    lists: Lists | None = None,
 ) -> CodedNodes | None:
     """Return the nodes in codes; None: no node asks for anything, or for too much.
 
@@ -33,77 +36,44 @@ def coded_nodes(
         All trees, one after the other.
     tree_start : ndarray of int64
         First node of each tree, and the end.
+    lists : Lists, default=None
+        Lists that have all thresholds. None: those that occur.
     """
-    out = np.zeros(len(nodes), dtype=CODED_NODE_DTYPE)
-    # A leaf is its own child, whatever the code.
-    first = np.repeat(tree_start[:-1], np.diff(tree_start))
-    out["child"] = np.arange(len(nodes)) - first
-    out["high"] = MOST
-    inner = np.flatnonzero(nodes["child"] >= 0)
-    out["child"][inner] = nodes["child"][inner]
-    features: list[int] = []
-    is_equality: list[bool] = []
-    values: list[NDArray[np.float64]] = []
-    for feature, is_equal, group in groups_of(nodes, inner):
-        thresholds = nodes["threshold"][group]
-        known = np.unique(thresholds)
-        place = np.searchsorted(known, thresholds)
-        out["column"][group] = len(features) + (place if is_equal else 0)
-        out["high"][group] = 0 if is_equal else place
-        new = list(known[:, np.newaxis]) if is_equal else [known]
-        features += [feature] * len(new)
-        is_equality += [is_equal] * len(new)
-        values += new
-        if len(features) > MOST or max(map(len, new)) > MOST:
-            return None
-    if not features:
+    cuts, cuts_start = lists_of(nodes) if lists is None else lists
+    place = np.zeros(len(nodes), dtype=np.int32)
+    is_ordered = np.zeros(len(cuts_start) - 1, dtype=np.uint8)
+    is_equal = np.zeros(len(cuts), dtype=np.uint8)
+    _core.find_cuts(nodes, cuts, cuts_start, place, is_ordered, is_equal)
+    ordered, equal = np.flatnonzero(is_ordered), np.flatnonzero(is_equal)
+    n_columns = len(ordered) + len(equal)
+    n_values = int(np.diff(cuts_start)[ordered].max(initial=1))
+    if not 0 < n_columns <= MOST or n_values > MOST:
         return None
+    column_of_feature = np.zeros(len(is_ordered), dtype=np.int32)
+    column_of_feature[ordered] = np.arange(len(ordered))
+    column_of_cut = np.zeros(len(cuts), dtype=np.int32)
+    column_of_cut[equal] = len(ordered) + np.arange(len(equal))
+    out = np.empty(len(nodes), dtype=CODED_NODE_DTYPE)
+    slim = None
+    if n_columns <= MOST_SLIM_COLUMNS and n_values <= MOST_SLIM_VALUES:
+        slim = np.empty(len(nodes), dtype=np.uint32)
+    fits = _core.write_codes(
+        nodes,
+        tree_start,
+        cuts_start,
+        place,
+        column_of_feature,
+        column_of_cut,
+        out,
+        slim,
+    )
+    parts = [cuts[cuts_start[j] : cuts_start[j + 1]] for j in ordered]
+    feature_of_cut = np.searchsorted(cuts_start, equal, side="right") - 1
     return CodedNodes(
         out,
-        np.array(features, dtype=np.int32),
-        np.array(is_equality, dtype=np.uint8),
-        np.concatenate(values),
-        np.cumsum([0, *map(len, values)]),
-        slim_nodes(out, first, len(features), max(map(len, values))),
+        np.concatenate([ordered, feature_of_cut]).astype(np.int32),
+        np.repeat([0, 1], [len(ordered), len(equal)]).astype(np.uint8),
+        np.concatenate([*parts, cuts[equal]]),
+        np.cumsum([0, *map(len, parts), *([1] * len(equal))]),
+        slim if fits else None,
     )
-
-
-def slim_nodes(
-    nodes: NDArray[np.void],
-    first: NDArray[np.int64],
-    n_columns: int,
-    n_values: int,
-) -> NDArray[np.uint32] | None:
-    """Return the nodes in four bytes each; None: they do not fit.
-
-    Parameters
-    ----------
-    nodes : ndarray of CODED_NODE_DTYPE
-    first : ndarray of int64
-        First node of the tree of each node.
-    n_columns, n_values : int
-        Columns of codes, values of a column at most.
-    """
-    ahead = nodes["child"] - (np.arange(len(nodes)) - first)
-    if n_columns > 256 or n_values > 255 or ahead.max() >= 2**16 or ahead.min() < 0:
-        return None
-    high = np.minimum(nodes["high"], 255)  # no code is above 255, as none is of a leaf
-    slim: NDArray[np.uint32] = ahead.astype(np.uint32) << np.uint32(16)
-    slim |= nodes["column"].astype(np.uint32) << np.uint32(8)
-    slim |= high
-    return slim
-
-
-def groups_of(
-    nodes: NDArray[np.void], inner: NDArray[np.intp]
-) -> Iterator[tuple[int, bool, NDArray[np.intp]]]:
-    """Yield the inner nodes of each feature, those that ask for equality apart."""
-    flags = nodes["feature"][inner]
-    key = 2 * (flags & FEATURE_MASK) + ((flags & EQUALITY) != 0)
-    key = key.astype(np.min_scalar_type(key.max(initial=0)))  # two bytes sort fast
-    order = np.argsort(key, kind="stable")
-    inner, key = inner[order], key[order]
-    for group in np.split(inner, np.flatnonzero(np.diff(key)) + 1):
-        if len(group):
-            feature = nodes["feature"][group[0]]
-            yield int(feature & FEATURE_MASK), bool(feature & EQUALITY), group

@@ -185,7 +185,8 @@ class FlatForest:
     @cached_property
     def _coded(self) -> _core.CodedNodes | None:
         """The nodes in codes, if that can be."""
-        return coded_nodes(self.nodes, self.tree_start)
+        nodes = self.nodes  # unpacks them, and the lists with them
+        return coded_nodes(nodes, self.tree_start, vars(self).get("lists"))
 
     def _is_worth_it(self, n_rows: int) -> bool:
         """Note that rows come; return whether what is made for many pays by now."""

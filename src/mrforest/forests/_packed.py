@@ -135,14 +135,21 @@ def places(
 
 
 def unpack_nodes(packed: dict[str, NDArray[Any]]) -> NDArray[np.void]:
-    """Return the nodes, and take what they were packed in from the arrays."""
+    """Return the nodes, and take what they were packed in from the arrays.
+
+    Lists of thresholds, if there are any, are left as ``lists``.
+    """
     feature = packed.pop("feature").astype(np.uint32)
     threshold = packed.pop("threshold", None)
     if threshold is None:
-        cut, cuts_start = packed.pop("cut"), packed.pop("cuts_start")
-        threshold = packed.pop("cuts")[places(feature, cut, cuts_start)]
+        cut = packed.pop("cut").astype(np.uint32)
+        lists = packed["lists"] = packed.pop("cuts"), packed.pop("cuts_start")
+    else:  # each has a place of its own
+        cut = np.arange(len(threshold), dtype=np.uint32)
+        n_features = int(feature.max(initial=0) >> 2) + 1
+        lists = threshold, np.zeros(n_features + 1, dtype=np.int64)
     is_inner, tree_start = packed.pop("is_inner"), packed["tree_start"]
-    return _core.unpack_nodes(is_inner, feature, threshold, tree_start)
+    return _core.unpack_nodes(is_inner, feature, cut, *lists, tree_start)
 
 
 def with_lists(arrays: dict[str, Any], lists: Lists) -> dict[str, Any]:
