@@ -43,8 +43,7 @@ def test_nodes_are_packed_as_they_are_by_hand(forest):
     questions = [question for _, questions in forest for question in questions]
     np.testing.assert_array_equal(is_inner, np.concatenate(bits))
     assert list(zip(feature.tolist(), cut.tolist(), strict=True)) == questions
-    threshold = np.array([THRESHOLDS[place] for place in cut])
-    again = _core.unpack_nodes(is_inner, feature, threshold, tree_start)
+    again = _core.unpack_nodes(is_inner, feature, cut, cuts, cuts_start, tree_start)
     assert again.tobytes() == nodes.tobytes()
 
 

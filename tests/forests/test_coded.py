@@ -60,9 +60,14 @@ def test_same_leaves_as_one_node_after_the_other(data):
     coded = coded_nodes(nodes, tree_start)
     assert (coded is None) == all(len(tree) == 1 for tree in forest)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_coded, "slim_nodes", lambda *_: None)
+        patch.setattr(_coded, "MOST_SLIM_COLUMNS", 0)
         wide = coded_nodes(nodes, tree_start)
-    for kind in (None, coded, wide):
+    # Lists with thresholds that no node has
+    ascending = sorted(VALUES, key=lambda value: (value, math.copysign(1, value)))
+    cuts = np.tile(ascending, n_features)
+    lists = cuts, np.arange(n_features + 1) * len(ascending)
+    listed = coded_nodes(nodes, tree_start, lists)
+    for kind in (None, coded, wide, listed):
         np.testing.assert_array_equal(
             find_nodes(X, nodes, tree_start, kind), expected, strict=False
         )

@@ -185,8 +185,13 @@ class FlatForest:
     @cached_property
     def _coded(self) -> _core.CodedNodes | None:
         """The nodes in codes, if that can be."""
-        nodes = self.nodes  # unpacks them, and the lists with them
-        return coded_nodes(nodes, self.tree_start, vars(self).get("lists"))
+        return coded_nodes(self.nodes, self.tree_start, self.lists)
+
+    @property
+    def lists(self) -> Lists | None:
+        """Lists that have all thresholds, if they are known."""
+        lists: Lists | None = vars(self).get("_lists")
+        return lists
 
     def _is_worth_it(self, n_rows: int) -> bool:
         """Note that rows come; return whether what is made for many pays by now."""
@@ -224,6 +229,8 @@ class FlatForest:
         packed = state.get("_packed")
         if packed is not None and (name in self.names() or name == "has_equality"):
             state.update(unpack(packed))
+            if "cuts" in packed:
+                state["_lists"] = packed["cuts"], packed["cuts_start"]
             self.__post_init__()
             # Last, for other threads may ask at the same time; what they find is equal.
             state.pop("_packed", None)

@@ -135,15 +135,12 @@ def places(
 
 
 def unpack_nodes(packed: dict[str, NDArray[Any]]) -> NDArray[np.void]:
-    """Return the nodes, and take what they were packed in from the arrays.
-
-    Lists of thresholds, if there are any, are left as ``lists``.
-    """
+    """Return the nodes, and take what they were packed in from the arrays."""
     feature = packed.pop("feature").astype(np.uint32)
     threshold = packed.pop("threshold", None)
     if threshold is None:
         cut = packed.pop("cut").astype(np.uint32)
-        lists = packed["lists"] = packed.pop("cuts"), packed.pop("cuts_start")
+        lists = packed.pop("cuts"), packed.pop("cuts_start")
     else:  # each has a place of its own
         cut = np.arange(len(threshold), dtype=np.uint32)
         n_features = int(feature.max(initial=0) >> 2) + 1

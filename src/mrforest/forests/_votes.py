@@ -58,7 +58,7 @@ class VoteTrees:
         self.labels = labels.astype(np.uint16)
         is_equality = self.nodes["feature"] & EQUALITY != 0
         self.has_equality = bool((is_equality & ~is_leaf).any())
-        self.coded = coded_nodes(self.nodes, tree_start, vars(forest).get("lists"))
+        self.coded = coded_nodes(self.nodes, tree_start, forest.lists)
         self.sieve = None
         if self.coded is None:
             return
