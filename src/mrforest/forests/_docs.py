@@ -189,8 +189,9 @@ criterion_ : str
     The criterion that was chosen; "variance" in regression.
 min_samples_split_, min_samples_leaf_ : int
     The leaf size that was chosen.
-tuning_ : list of Trial
-    The settings that were tried, with the estimated loss of each leaf size.""",
+tuning_ : list of `mrforest.inspection.Trial`
+    The settings that were tried, with the estimated loss of each leaf size; empty if
+    all parameters were given. `mrforest.inspection.plot_tuning` draws it.""",
     # ---- private forests ------------------------------------------------------------
     "epsilon": """
 epsilon : float, default=1.0

@@ -153,6 +153,10 @@ class SelfTuningForest(BaseForest):
         """
         return loss, 1.0
 
+    def _loss_unit(self, training: TrainingSet, n: int) -> float:
+        """Return what losses are divided by before users see them."""
+        return 1.0
+
     @abstractmethod
     def _finish_tuning(self, held: HeldOut, training: TrainingSet, n: int) -> None:
         """Set the out-of-bag estimates of the user's n rows, and what follows."""
@@ -278,7 +282,8 @@ class SelfTuningForest(BaseForest):
         best = int(losses.argmin())
         loss, power = self._judge(held.of_size(best), float(losses[best]), training)
         trial = Trial(*setting, sizes, losses, int(sizes[best]), loss, power)
-        self.tuning_.append(trial)
+        unit = self._loss_unit(training, n_asked)
+        self.tuning_.append(trial._replace(losses=losses / unit, loss=loss / unit))
         return trial
 
     def _choose(self, training: TrainingSet) -> tuple[Setting, int]:

@@ -36,6 +36,13 @@ class SelfTuningRegressor(SelfTuningForest, BaseForestRegressor):
         weights: NDArray[np.float64] = training.mass[:n].astype(np.float64)
         return weights
 
+    def _loss_unit(self, training: TrainingSet, n: int) -> float:
+        # The variance of the target, so that 1 - loss is like R²
+        truth = self._truth(training, n)[:, 0]
+        weights = self._row_weights(training, n)
+        distance = truth - np.average(truth, weights=weights)
+        return float(np.average(distance**2, weights=weights)) or 1.0
+
     def _finish_tuning(self, held: HeldOut, training: TrainingSet, n: int) -> None:
         assert training.scale is not None
         rows, means = held.means()

@@ -44,24 +44,49 @@ class Setting(NamedTuple):
 class Trial(NamedTuple):
     """A setting that a forest tried, and the losses of its leaf sizes.
 
+    `ForestClassifier` and `ForestRegressor` keep a list of these in `tuning_`, in the
+    order in which they were tried. The parameters of the setting have the names that
+    they have in the forest.
+
     Attributes
     ----------
     max_features : int
+        Features that a node looks at.
     feature_budget, split_budget : float
+        B1 and B2: how greedily the feature and the cut are drawn.
     equality_cuts : bool
+        Whether numeric features of few values are cut by equality, too.
     criterion : {"gini", "entropy", "variance"}
-    leaf_sizes : ndarray of int64
-        A node of at most so many rows is a leaf.
-    losses : ndarray of float64
-        Estimated losses of the whole forest, by rows that did not shape the trees: the
-        Brier score of mean class shares, or the squared error.
+        Impurity whose decrease is the score of a cut.
+    leaf_sizes : ndarray of shape (n_sizes,), dtype=int64
+        Leaf sizes that were tried: a node of at most so many rows is a leaf.
+    losses : ndarray of shape (n_sizes,), dtype=float64
+        Estimated loss of the whole forest with each leaf size, by rows that did not
+        shape the trees. In classification it is the Brier score of mean class shares,
+        from 0 to 2. In regression it is the squared error divided by the variance of
+        the target, so that 1 less the loss is like R².
     leaf_size : int
-        The one of the smallest loss; of equal ones the smallest.
+        The leaf size of the smallest loss; of equal ones the smallest.
     loss : float
         By which settings are compared: the loss of this leaf size, in classification
         after sharpening.
     power : float
-        Power of the probabilities that is best then; 1 in regression.
+        The power that sharpens probabilities best then; 1 in regression.
+
+    See Also
+    --------
+    mrforest.inspection.plot_tuning : A picture of all trials.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from mrforest import ForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> first = ForestRegressor(random_state=0).fit(X, y).tuning_[0]
+    >>> first.max_features, first.leaf_sizes[:5].tolist()
+    (3, [1, 2, 3, 4, 6])
+    >>> bool(first.loss == first.losses.min() < 1)
+    True
     """
 
     max_features: int
@@ -77,7 +102,7 @@ class Trial(NamedTuple):
 
     @property
     def setting(self) -> Setting:
-        """What was tried."""
+        """The first five fields: what was tried."""
         return Setting(*self[:5])
 
 
