@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -24,9 +23,10 @@ from mrforest._threads import in_parallel
 from mrforest.data.training import MAX_POINTS, TrainingSet
 from mrforest.forests._base import BaseForest, trees_at_once
 from mrforest.forests._gather import Gathered, sizes_of
+from mrforest.forests._held_trees import HeldTree, grow_some
 from mrforest.forests._oob import OOB_ATTRIBUTES
 from mrforest.forests._packed import pack
-from mrforest.forests._sampling import HeldOutGroups, seed_from, tree_key
+from mrforest.forests._sampling import HeldOutGroups, seed_from
 from mrforest.forests._target import read_sample_weight
 from mrforest.forests._tuning import (
     MOST_ROWS,
@@ -44,73 +44,8 @@ from mrforest.forests._validation import count_features
 TRIAL_SHARE, TRIAL_PREDICTIONS = 0.5, 8192
 # ... but no fewer and no more than this.
 LEAST_PAIRS, MOST_PAIRS = 6, 20
-# A node of more points is scored on so many of them ...
-MAX_SCORED = 128
-# ... unless fewer than this are not of the largest class.
-MIN_MINORITY = 16
 # Later settings are tried from this share of the best leaf size so far on.
 SLACK = 4
-
-
-@dataclass
-class HeldTree:
-    """A tree, and the rows that are held out of it.
-
-    Attributes
-    ----------
-    tree : dict of arrays
-        As `_core.grow_sampled_tree` returns it.
-    held : ndarray of int32
-        Rows that did not shape it, ascending.
-    group : int
-    decrease : ndarray of shape (n_features,)
-        Decrease of the impurity on the rows that are held out.
-    """
-
-    tree: dict[str, NDArray[Any]]
-    held: NDArray[np.int32]
-    group: int
-    decrease: NDArray[np.float64]
-
-
-def grow_some(numbers: range, **arguments: Any) -> list[HeldTree]:
-    """Trees, from their numbers."""
-    return [grow_one(number, **arguments) for number in numbers]
-
-
-def grow_one(
-    number: int,
-    *,
-    seed: int,
-    training: TrainingSet,
-    sampler: HeldOutGroups,
-    setting: Setting,
-    rule: _core.SplitRule,
-    limits: _core.Limits,
-    n_asked: int,
-    idle: list[Any],
-) -> HeldTree:
-    """One tree, from its number."""
-    n = training.n_points
-    points, n_structure = sampler.points(seed, number, n)
-    held = points[n_structure:].copy()
-    tree = _core.grow_sampled_tree(
-        training.table,
-        points,
-        n_structure,
-        tree_key(seed, number),
-        limits,
-        rule=rule,
-        offers_equality=setting.equality,
-        max_scored=MAX_SCORED,
-        min_minority=MIN_MINORITY,
-        n_asked=n_asked,
-        idle=idle,
-    )
-    decrease = np.zeros(0)
-    if n_asked < 0:
-        decrease = _core.held_decrease(training.table, tree, held)
-    return HeldTree(tree, held, sampler.group_of(number, n), decrease)
 
 
 class SelfTuningForest(BaseForest):
