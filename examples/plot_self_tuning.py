@@ -60,7 +60,7 @@ figure, axes = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
 axes.plot([0, 1], [0, 1], color="0.7", linestyle="--")
 is_digit = y_test[:, None] == forest.classes_
 for name, shares in told.items():
-    share, mean = calibration_curve(is_digit.ravel(), shares.ravel(), n_bins=6)
+    share, mean = calibration_curve(is_digit.ravel(), shares.ravel(), n_bins=8)
     axes.plot(mean, share, marker="o", markersize=4, label=name)
 axes.set(xlabel="probability that is told", ylabel="share of the digit")
 axes.legend()
