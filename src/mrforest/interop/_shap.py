@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest._optional import needed
-from mrforest.interop._sklearn import to_sklearn
+from mrforest.forests._flat import FlatForest
+from mrforest.forests._nodes import EQUALITY, FEATURE_MASK
+from mrforest.interop._order_cuts import as_it_is
+from mrforest.interop._sklearn import carried, check_carried
 
 
 def shap_values(forest: Any, X: Any) -> NDArray[np.float64]:
@@ -18,7 +21,8 @@ def shap_values(forest: Any, X: Any) -> NDArray[np.float64]:
     Parameters
     ----------
     forest : estimator
-        A fitted classifier or regressor that `to_sklearn` takes.
+        A fitted classifier or regressor. Its columns must be numeric, as those of a
+        forest that `to_sklearn` takes.
     X : array-like or data frame of shape (n_samples, n_features)
 
     Returns
@@ -28,11 +32,16 @@ def shap_values(forest: Any, X: Any) -> NDArray[np.float64]:
         they sum to the prediction of the row less a mean that is the same for all: the
         prediction averaged over the estimation points of the leaves.
 
+        For a `ForestClassifier`, what is added to the mean class shares of the leaves,
+        before they are calibrated: to ``predict_proba`` with ``calibrate=False``. Only
+        these are sums over trees.
+
     Notes
     -----
     Needs the package shap; this is its TreeExplainer, which has more options, of the
-    forest that `to_sklearn` returns. The leaves of a private forest tell no counts and
-    weigh the same.
+    forest that `to_sklearn` returns. Equality cuts are explained as they are, without
+    the copies that `to_sklearn` makes. The leaves of a private forest tell no counts
+    and weigh the same.
 
     Examples
     --------
@@ -45,6 +54,44 @@ def shap_values(forest: Any, X: Any) -> NDArray[np.float64]:
     (10, 4, 3)
     """
     shap = needed("shap", by="shap_values")
-    explainer = shap.TreeExplainer(to_sklearn(forest))
-    values: NDArray[np.float64] = explainer.shap_values(forest._read(X))
+    check_carried(forest)
+    flat: FlatForest = forest._forest
+    explainer = shap.TreeExplainer(carried(forest, as_it_is(flat)))
+    X = forest._read(X)
+    if not flat.has_equality:
+        values: NDArray[np.float64] = explainer.shap_values(X)
+        return values
+    return with_equality(explainer, flat, X)
+
+
+def with_equality(
+    explainer: Any, flat: FlatForest, X: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return SHAP values of trees with equality cuts.
+
+    The explainer takes them for order cuts. It only has to know which way a row goes,
+    so each such cut gets a threshold that all numbers are below, or none. Rows that go
+    the same way at all of them are explained together.
+    """
+    flags = flat.nodes["feature"]
+    nodes = np.flatnonzero((flat.nodes["child"] >= 0) & ((flags & EQUALITY) != 0))
+    tree = np.searchsorted(flat.tree_start, nodes, side="right") - 1
+    place = tree, nodes - flat.tree_start[tree]
+    cuts = [flags[nodes] & FEATURE_MASK, flat.nodes["threshold"][nodes]]
+    questions, question = distinct(np.column_stack(cuts))
+    is_equal = X[:, questions[:, 0].astype(np.intp)] == questions[:, 1]
+    answers, group = distinct(is_equal)
+    explained = []
+    for i, answer in enumerate(answers):
+        ways = np.where(answer, np.inf, -np.inf)
+        explainer.model.thresholds[place] = ways[question]
+        explained.append(explainer.shap_values(X[group == i]))
+    values: NDArray[np.float64] = np.concatenate(explained)
+    values[np.argsort(group, kind="stable")] = values.copy()
     return values
+
+
+def distinct(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the distinct rows, and which of them each row is."""
+    found, place = np.unique(rows, axis=0, return_inverse=True)
+    return found, place.ravel()  # NumPy 2.0 has it in two dimensions

@@ -17,6 +17,8 @@ from mrforest.forests._flat import FlatForest
 from mrforest.forests._flat_classes import ClassForest
 from mrforest.forests._flat_values import ValueForest
 from mrforest.forests._nodes import FEATURE_MASK, MISSING_LEFT
+from mrforest.interop._order_cuts import Shape, by_order
+from mrforest.interop._sharpened import SharpenedForestClassifier, is_sharpened
 
 # What scikit-learn writes into the nodes of leaves
 NO_CHILD, NO_FEATURE = -1, -2
@@ -26,7 +28,8 @@ def to_sklearn(forest: Any) -> RandomForestClassifier | RandomForestRegressor:
     """Return scikit-learn's forest that predicts the same.
 
     What is made for scikit-learn's forests works on it: `sklearn.tree.export_text` and
-    `plot_tree` of a tree, SHAP's TreeExplainer, skl2onnx, treelite.
+    `plot_tree` of a tree, SHAP's TreeExplainer, treelite; and skl2onnx, unless the
+    probabilities are calibrated.
 
     Parameters
     ----------
@@ -39,17 +42,32 @@ def to_sklearn(forest: Any) -> RandomForestClassifier | RandomForestRegressor:
         Fitted. Probabilities differ by rounding only, of soft votes; a hard vote is a
         leaf that has one class. It cannot be fitted further.
 
+        For a `ForestClassifier` with ``calibrate=True`` it is of a subclass of
+        RandomForestClassifier, whose `predict_proba` calibrates, too. Packages that
+        read the trees see the mean class shares of the leaves, without calibration; its
+        method ``sharpen(shares)`` turns such shares into probabilities.
+
     Raises
     ------
     ValueError
         For what scikit-learn's trees do not know: categories, and comparisons of rows
-        with other rows.
+        with other rows. And for a forest whose equality cuts would take too many nodes,
+        see below.
 
     Notes
     -----
     scikit-learn's trees round rows to float32. A number that rounding carries across a
     threshold goes the other way; rows of float32 or small whole numbers never do.
     Missing values go where they went.
+
+    An equality cut of a numeric column (see `ForestClassifier`) becomes two order cuts:
+    x <= v, and x <= the float32 number next below v. The subtree of the other values is
+    copied: one copy for those below v, one for those above. Copies share the estimation
+    points evenly; parts of a copy that no row can reach are left out. Most forests have
+    one to ten times as many nodes then. Many such cuts along a path, of many columns,
+    take far more. If these are more than ten million nodes, and four times as many as
+    the forest has, that is an error; fit with ``equality_cuts=False`` then. `to_onnx`
+    and `shap_values` need no copies.
 
     A private forest tells of no rows: each of its leaves counts as one.
 
@@ -68,20 +86,23 @@ def to_sklearn(forest: Any) -> RandomForestClassifier | RandomForestRegressor:
     >>> print(export_text(other.estimators_[0], max_depth=0).splitlines()[0])
     |--- feature_0 <= 5.95
     """
+    check_carried(forest)
+    shape = by_order(forest._forest)
+    if is_sharpened(forest):
+        sharpened = SharpenedForestClassifier(n_estimators=len(shape.trees))
+        sharpened.power_ = forest.power_
+        sharpened.uniform_share_ = forest._uniform_share
+        return class_forest(sharpened, forest, shape)
+    return carried(forest, shape)
+
+
+def check_carried(forest: Any) -> None:
+    """Raise an error if scikit-learn's trees cannot ask what these do."""
     if not isinstance(forest, FittedForest):
         raise TypeError(
             f"to_sklearn takes a forest of mrforest, not {type(forest).__name__}"
         )
     check_is_fitted(forest)
-    check_carried(forest)
-    flat = forest._forest
-    if isinstance(flat, ClassForest):
-        return class_forest(forest, flat)
-    return value_forest(forest, flat)
-
-
-def check_carried(forest: Any) -> None:
-    """Raise an error if scikit-learn's trees cannot ask what these do."""
     name = type(forest).__name__
     if type(forest._forest) not in (ClassForest, ValueForest):
         raise ValueError(
@@ -103,35 +124,51 @@ def check_carried(forest: Any) -> None:
 # ---- forests -------------------------------------------------------------------------
 
 
-def class_forest(forest: Any, flat: ClassForest) -> RandomForestClassifier:
-    """Return scikit-learn's classifier."""
-    shares = flat.leaf_shares(len(forest.classes_), forest._votes())
-    weight = flat.leaf_weights()
-    nodes = flat.add_up(np.column_stack([weight, weight[:, np.newaxis] * shares]))
+def carried(forest: Any, shape: Shape) -> Any:
+    """Return scikit-learn's forest of these trees; probabilities are mean shares."""
+    n_trees = len(shape.trees)
+    if isinstance(forest._forest, ClassForest):
+        return class_forest(RandomForestClassifier(n_trees), forest, shape)
+    return value_forest(RandomForestRegressor(n_trees), forest, shape)
+
+
+def class_forest(
+    other: RandomForestClassifier, forest: Any, shape: Shape
+) -> RandomForestClassifier:
+    """Return scikit-learn's classifier, filled."""
+    flat: ClassForest = forest._forest
+    shares = flat.leaf_shares(len(forest.classes_), forest._votes())[shape.leaf]
+    weight = flat.leaf_weights()[shape.leaf] / shape.n_copies
+    of_leaves = np.column_stack([weight, weight[:, np.newaxis] * shares])
+    nodes = shape.trees.add_up(of_leaves)
     # A leaf keeps its shares as they are: a product and a quotient would round them.
     value = nodes[:, 1:] / nodes[:, :1]
-    value[flat.leaf_nodes()] = shares
-    other = RandomForestClassifier(n_estimators=len(flat))
+    value[shape.trees.leaf_nodes()] = shares
     other.classes_, other.n_classes_ = forest.classes_, len(forest.classes_)
     other.estimator_ = DecisionTreeClassifier()
     own = {"classes_": np.arange(len(forest.classes_)), "n_classes_": other.n_classes_}
     impurity = 1 - (value**2).sum(axis=1)
-    return filled(other, forest, Nodes(nodes[:, 0], value, impurity), own)
+    filled = Nodes(nodes[:, 0], value, impurity)
+    return fill(other, forest, shape.trees, filled, own)
 
 
-def value_forest(forest: Any, flat: ValueForest) -> RandomForestRegressor:
-    """Return scikit-learn's regressor."""
-    mean, weight = flat.leaf_value, flat.leaf_weights()
+def value_forest(
+    other: RandomForestRegressor, forest: Any, shape: Shape
+) -> RandomForestRegressor:
+    """Return scikit-learn's regressor, filled."""
+    flat: ValueForest = forest._forest
+    mean = flat.leaf_value[shape.leaf]
+    weight = flat.leaf_weights()[shape.leaf] / shape.n_copies
     centre = np.average(mean, weights=weight)
     moments = [np.ones(len(mean)), mean - centre]
-    moments.append(moments[1] ** 2 + flat.leaf_deviation**2)
-    nodes = flat.add_up(np.column_stack(moments) * weight[:, np.newaxis])
+    moments.append(moments[1] ** 2 + flat.leaf_deviation[shape.leaf] ** 2)
+    nodes = shape.trees.add_up(np.column_stack(moments) * weight[:, np.newaxis])
     first, second = nodes[:, 1] / nodes[:, 0], nodes[:, 2] / nodes[:, 0]
     value = (centre + first)[:, np.newaxis]
-    value[flat.leaf_nodes(), 0] = mean
-    other = RandomForestRegressor(n_estimators=len(flat))
+    value[shape.trees.leaf_nodes(), 0] = mean
     other.estimator_ = DecisionTreeRegressor()
-    return filled(other, forest, Nodes(nodes[:, 0], value, second - first**2), {})
+    filled = Nodes(nodes[:, 0], value, second - first**2)
+    return fill(other, forest, shape.trees, filled, {})
 
 
 class Nodes(NamedTuple):
@@ -151,10 +188,11 @@ class Nodes(NamedTuple):
     impurity: NDArray[np.float64]
 
 
-def filled(other: Any, forest: Any, nodes: Nodes, of_tree: dict[str, Any]) -> Any:
-    """Return scikit-learn's forest with trees in it, and what is known of columns."""
-    flat: FlatForest = forest._forest
-    n_points = flat.add_up(np.maximum(flat.leaf_points, 1)[:, np.newaxis])[:, 0]
+def fill(
+    other: Any, forest: Any, flat: FlatForest, nodes: Nodes, of_tree: dict[str, Any]
+) -> Any:
+    """Put trees into scikit-learn's forest, and what is known of columns."""
+    n_points = flat.add_up(flat.leaf_points[:, np.newaxis].astype(np.int64))[:, 0]
     known = {"n_features_in_": forest.n_features_in_, "n_outputs_": 1}
     vars(other).update(known)
     if hasattr(forest, "feature_names_in_"):
