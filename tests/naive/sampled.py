@@ -9,9 +9,9 @@ from numbers import Integral
 
 import numpy as np
 
-from tests.naive.grow import choose_among, make_leaf, threshold_of
+from tests.naive.grow import choose_among, threshold_of
 from tests.naive.model import Candidate, Node, Params, Table, Tree
-from tests.naive.rng import LABEL, SAMPLE, SPLIT, Stream, child_path
+from tests.naive.rng import SAMPLE, SPLIT, Stream, child_path
 from tests.naive.rules import Uniform, draw_next_feature
 from tests.naive.score import class_counts, moment_and_mass, total, weight_of
 from tests.naive.split import candidates, divide
@@ -28,8 +28,8 @@ class SampledParams(Params):
 
     min_side: int = 1
     offers_equality: bool = True
-    max_scored: int = 256
-    min_minority: int = 32
+    max_scored: int = 128
+    min_minority: int = 16
 
 
 @dataclass
@@ -56,25 +56,25 @@ def trees_of_group(n: int, max_samples: float) -> int:
     return 1 if share == 0 else math.floor(1 / share + 1e-9)
 
 
+def edge(place: int, share: float) -> float:
+    """Return the number from which on the tree at a place of its group holds out."""
+    return 1.0 if place * share > 1 - 1e-9 else place * share
+
+
 def held_out_points(
     seed: int, tree: int, n: int, max_samples: float
 ) -> tuple[list[int], list[int]]:
     """Return the points that shape a tree and those held out, each ascending."""
-    size = trees_of_group(n, max_samples)
-    group, j = tree // size, tree % size
+    group, place = divmod(tree, trees_of_group(n, max_samples))
     share = share_held_out(n, max_samples)
-    first = math.floor(j * n * share + 0.5)
-    end = min(math.floor((j + 1) * n * share + 0.5), first + n - 1, n)
-    if first >= end:
-        return list(range(n)), []
+    low, high = edge(place, share), edge(place + 1, share)
     sequence = np.random.SeedSequence(seed, spawn_key=(group, 0))
     stream = Stream(sequence.generate_state(2, np.uint64), 0, SAMPLE)
-    words = [stream.word() for _ in range(n)]
-    ascending = sorted(words)
-    held = [i for i in range(n) if words[i] >= ascending[first]]
-    if end < n:
-        held = [i for i in held if words[i] < ascending[end]]
-    return [i for i in range(n) if i not in held], held
+    held = [i for i in range(n) if low <= stream.uniform() < high]
+    if len(held) == n:
+        return list(range(n)), []
+    out = set(held)
+    return [i for i in range(n) if i not in out], held
 
 
 # --- A node ---------------------------------------------------------------------------
@@ -183,6 +183,18 @@ def _is_refused(
     return min(weight_of(table, side) for side in sides) < least
 
 
+def make_sampled_leaf(
+    table: Table, node: Node, rows: list[int], params: SampledParams
+) -> None:
+    """Give a node masses and the class of the largest one, or moment and mass."""
+    if params.criterion == "variance":
+        node.moment, node.mass = moment_and_mass(table, rows)
+        return
+    masses = [float(count) for count in class_counts(table, rows)]
+    node.label = masses.index(max(masses))
+    node.masses = np.array(masses, dtype=np.float32)
+
+
 def grow_sampled(
     table: Table,
     points: Sequence[int],
@@ -213,7 +225,7 @@ def grow_sampled(
                 chosen = None
 
         if chosen is None:
-            make_leaf(table, node, rows, Stream(key, path, LABEL), params)
+            make_sampled_leaf(table, node, rows, params)
             node.leaf = n_leaves
             n_leaves += 1
             continue
@@ -250,22 +262,24 @@ def leaf_of_point(grown: SampledTree, point: int) -> int:
     return grown.tree.nodes[way_of(grown, point)[-1]].leaf
 
 
+def says(table: Table, others: list[int]) -> list[float] | float:
+    """Return what points say of another one that is in their leaf.
+
+    Shares of the classes; in a regression the moment over the mass.
+    """
+    if table.moment is not None:
+        moment, mass = moment_and_mass(table, others)
+        return float(moment) / float(mass)
+    masses = class_counts(table, others)
+    whole = total(masses)
+    if whole == 0:
+        return [1 / table.n_classes] * table.n_classes
+    return [mass / whole for mass in masses]
+
+
 def prefix_says(
     table: Table, grown: SampledTree, point: int, size: int
 ) -> list[float] | float:
-    """Return what the prefix of a leaf size says of a point that is held out.
-
-    Shares of the classes (0 if no other point has any weight); in a regression the
-    moment over the mass.
-    """
-    others: list[int] = []
-    for number in reversed(way_of(grown, point, size)):
-        others = [row for row in grown.points[number] if row != point]
-        if others:
-            break
-    if table.moment is not None:
-        moment, mass = moment_and_mass(table, others)
-        return moment / mass
-    masses = class_counts(table, others)
-    whole = total(masses)
-    return [mass / whole if whole > 0 else 0.0 for mass in masses]
+    """Return what the prefix of a leaf size says of a point that is held out."""
+    leaf = way_of(grown, point, size)[-1]
+    return says(table, [row for row in grown.points[leaf] if row != point])
