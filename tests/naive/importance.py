@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Feature importance measured on the estimation points of a tree."""
+"""Feature importance measured on the estimation, or held-out, points of a tree."""
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 
@@ -8,6 +9,8 @@ import numpy as np
 
 from tests.naive.model import Table, Tree
 from tests.naive.predict import nodes_of
+from tests.naive.sampled import SampledTree
+from tests.naive.score import class_counts
 
 
 def _masses_of_nodes(tree: Tree, n_classes: int) -> list[list[float]]:
@@ -128,3 +131,30 @@ def variance_importance(
         return _variance(targets[number], masses[number], of_parent)
 
     return _decreases(tree, X.shape[1], impurity_of)
+
+
+def held_importance(
+    table: Table, grown: SampledTree, held: Sequence[int]
+) -> np.ndarray:
+    """Return for each feature the decreases of its splits over the held-out points.
+
+    These are those of a tree whose estimation points are the points held out. In a
+    regression the unit is that of the squared moments.
+    """
+    points = [[row for row in rows if row in held] for rows in grown.points]
+    nodes = [
+        dataclasses.replace(node, n_estimation=len(rows))
+        for node, rows in zip(grown.tree.nodes, points, strict=True)
+    ]
+
+    def impurity_of(number: int, of_parent: float) -> float:
+        rows = points[number]
+        if table.moment is None:
+            counts = [float(count) for count in class_counts(table, rows)]
+            return _gini(len(rows), counts, of_parent)
+        masses = [1 if table.mass is None else int(table.mass[row]) for row in rows]
+        moments = [float(table.moment[row]) for row in rows]
+        targets = [m / mass for m, mass in zip(moments, masses, strict=True)]
+        return _variance(targets, masses, of_parent)
+
+    return _decreases(Tree(nodes), table.codes.shape[1], impurity_of)
