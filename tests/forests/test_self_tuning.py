@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score, log_loss, r2_score
 from sklearn.model_selection import cross_val_predict
 
 from mrforest import ForestClassifier, ForestRegressor
+from mrforest.forests._nodes import MISSING_LEFT
 from mrforest.forests._tuning import sharpen
 
 # Nothing to choose
@@ -77,38 +78,42 @@ def test_out_of_bag_predictions_by_hand():
 
 def test_nothing_is_tried_that_is_fixed():
     X, y = table()
-    forest = ForestClassifier(100, **FIXED).fit(X, y)
-    (trial,) = forest.tuning_
-    assert trial[:4] == (2, 5.0, 5.0, True)
-    assert_array_equal(trial.leaf_sizes, [6])
+    forest = ForestClassifier(100, criterion="gini", **FIXED).fit(X, y)
+    assert forest.tuning_ == []
     assert (forest.max_features_, forest.min_samples_split_) == (2, 7)
+    assert (forest.equality_cuts_, forest.criterion_) == (True, "gini")
+    forest.set_params(criterion="auto").fit(X, y)
+    assert [trial.criterion for trial in forest.tuning_] == ["entropy", "gini"]
+    for trial in forest.tuning_:
+        assert trial.setting[:4] == (2, 5.0, 5.0, True)
+        assert_array_equal(trial.leaf_sizes, [6])
 
 
 def test_the_setting_with_the_smallest_loss_is_chosen():
     X, y = table(500)
     forest = ForestClassifier(random_state=0).fit(X, y)
-    best = min(forest.tuning_, key=lambda trial: trial.losses.min())
-    chosen = (
-        forest.max_features_,
-        forest.feature_budget_,
-        forest.split_budget_,
-        forest.equality_cuts_,
-    )
-    assert chosen == best[:4]
-    # From the most random setting on, as long as it gets better; equality at last.
-    trials = [trial for trial in forest.tuning_ if trial.equality_cuts]
-    levels = [trial.max_features for trial in trials]
-    losses = [trial.losses.min() for trial in trials]
-    assert levels == [2, 3, 5][: len(levels)]
+    best = min(forest.tuning_, key=lambda trial: trial.loss)
+    assert forest._setting() == best.setting
+    assert forest.min_samples_split_ == best.leaf_size + 1
+    # From the most random setting on, as long as it gets better; then equality, and
+    # Gini at last.
+    *levels, equality, gini = forest.tuning_
+    assert [trial.max_features for trial in levels] == [2, 3, 5][: len(levels)]
+    losses = [trial.loss for trial in levels]
     assert all(a > b for a, b in itertools.pairwise(losses[:-1]))
-    assert forest.min_samples_split_ - 1 in forest.tuning_[0].leaf_sizes
+    assert not any(trial.equality_cuts for trial in levels)
+    before = min(levels, key=lambda trial: trial.loss)
+    assert equality.setting == before.setting._replace(equality=True)
+    before = min(before, equality, key=lambda trial: trial.loss)
+    assert gini.setting == before.setting._replace(criterion="gini")
 
 
 def test_equality_is_offered_where_it_helps():
-    """Codes of eight kinds as numbers: neighbours have nothing in common."""
+    """Codes of sixteen kinds as numbers: neighbours have nothing in common."""
     rng = np.random.default_rng(5)
-    X = rng.integers(0, 8, (1500, 4)).astype(float)
-    y = np.isin(X[:, 0], [1, 4, 6]) ^ np.isin(X[:, 1], [0, 3, 5])
+    X = rng.integers(0, 16, (1500, 4)).astype(float)
+    kinds = [rng.permutation(16)[:4] for _ in range(2)]
+    y = np.isin(X[:, 0], kinds[0]) ^ np.isin(X[:, 1], kinds[1])
     forest = ForestClassifier(random_state=0).fit(X, y)
     assert forest.equality_cuts_
     assert any(tree.is_equality.any() for tree in forest.estimators_)
@@ -159,7 +164,13 @@ def test_only_ratios_of_weights_matter(scale):
         ForestClassifier(20, calibrate=False, random_state=0).fit(X, y, w)
         for w in (weight, weight * scale)
     )
-    assert_array_equal(one._forest.nodes, other._forest.nodes)
+    # Where both sides weigh the same, rounding decides to which missing values go.
+    for name in ("child", "threshold"):
+        assert_array_equal(one._forest.nodes[name], other._forest.nodes[name])
+    features = [
+        forest._forest.nodes["feature"] & ~MISSING_LEFT for forest in (one, other)
+    ]
+    assert_array_equal(*features)
     # Masses of leaves are 32-bit floats.
     assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-5)
 
@@ -197,14 +208,13 @@ def test_tiny_tables(n_rows):
     ).all()
 
 
-@pytest.mark.parametrize("parameter", ["max_features", "min_samples_split"])
-def test_nothing_can_be_chosen_if_all_rows_shape_the_trees(parameter):
+def test_all_rows_shape_the_trees():
+    """Settings are tried with half of the rows all the same."""
     X, y = table(50)
-    fixed = FIXED | {"max_samples": 50}
-    forest = ForestClassifier(20, **fixed).fit(X, y)
-    assert np.isnan(forest.oob_score_)
-    assert np.isnan(forest.oob_decision_function_).all()
-    assert_array_equal(forest.feature_importances_, np.zeros(5))
-    forest.set_params(**{parameter: "auto"})
-    with pytest.raises(ValueError, match=f"max_samples=50.*{parameter}='auto'"):
-        forest.fit(X, y)
+    for max_samples in (50, 1.0):
+        forest = ForestClassifier(20, max_samples=max_samples, random_state=0).fit(X, y)
+        assert np.isnan(forest.oob_score_)
+        assert np.isnan(forest.oob_decision_function_).all()
+        assert_array_equal(forest.feature_importances_, np.zeros(5))
+        best = min(forest.tuning_, key=lambda trial: trial.loss)
+        assert forest.power_ == best.power != 1.0
