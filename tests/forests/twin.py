@@ -297,7 +297,7 @@ def twin_of(
 # ---- comparison ---------------------------------------------------------------------
 
 
-def assert_same_trees(forest, twin: TwinForest) -> None:
+def assert_same_trees(forest, twin: TwinForest, *, labels: bool = True) -> None:
     """Compare every node of every tree with the twin's."""
     assert len(forest.estimators_) == len(twin.trees)
     for tree, expected in zip(forest.estimators_, twin.trees, strict=True):
@@ -310,7 +310,7 @@ def assert_same_trees(forest, twin: TwinForest) -> None:
         assert_array_equal(
             tree._flat.leaf_points, [leaf.n_estimation for leaf in leaves]
         )
-        assert_same_leaves(tree._flat, leaves, twin)
+        assert_same_leaves(tree._flat, leaves, twin, labels=labels)
         assert tree.get_n_leaves() == len(leaves)
         assert tree.get_depth() == max(node.depth for node in nodes)
 
@@ -333,7 +333,7 @@ def assert_same_questions(tree, nodes: list, twin: TwinForest) -> None:
         assert_array_equal(getattr(tree, name)[inner], wanted[inner])
 
 
-def assert_same_leaves(flat, leaves: list, twin: TwinForest) -> None:
+def assert_same_leaves(flat, leaves: list, twin: TwinForest, *, labels: bool) -> None:
     """Compare class masses and labels, or values and masses."""
     if leaves[0].masses is None:
         values = [naive.leaf_value(leaf, twin.centre, twin.unit) for leaf in leaves]
@@ -342,7 +342,8 @@ def assert_same_leaves(flat, leaves: list, twin: TwinForest) -> None:
             flat.leaf_mass, [leaf.mass * twin.mass_unit for leaf in leaves]
         )
         return
-    assert_array_equal(flat.leaf_label, [leaf.label for leaf in leaves])
+    if labels:
+        assert_array_equal(flat.leaf_label, [leaf.label for leaf in leaves])
     masses = np.zeros((len(leaves), twin.n_classes), dtype=np.float32)
     of_leaf = np.repeat(np.arange(len(leaves)), np.diff(flat.mass_start))
     masses[of_leaf, flat.mass_class] = flat.mass
