@@ -12,7 +12,6 @@ from sklearn.metrics import accuracy_score, log_loss, r2_score
 from sklearn.model_selection import cross_val_predict
 
 from mrforest import ForestClassifier, ForestRegressor
-from mrforest.forests._nodes import MISSING_LEFT
 from mrforest.forests._tuning import sharpen
 
 # Nothing to choose
@@ -22,9 +21,17 @@ FIXED = {
     "split_budget": 5.0,
     "equality_cuts": True,
     "min_samples_split": 7,
-    "min_samples_leaf": 2,  # so that no held-out row is alone in its leaf
+    "min_samples_leaf": 2,
     "random_state": 3,
 }
+
+SETTING = (
+    "max_features",
+    "feature_budget",
+    "split_budget",
+    "equality_cuts",
+    "criterion",
+)
 
 
 def held_rows(forest, tree: int, n_rows: int) -> np.ndarray:
@@ -47,7 +54,8 @@ def test_out_of_bag_probabilities_by_hand(weighted):
     X, y = table()
     weight = np.random.default_rng(1).random(len(X)) + 0.1 if weighted else None
     own = np.ones(len(X)) if weight is None else weight
-    forest = ForestClassifier(23, calibrate=False, **FIXED).fit(X, y, weight)
+    forest = ForestClassifier(23, calibrate=False, criterion="gini", **FIXED)
+    forest.fit(X, y, weight)
     leaves, sums, counts = forest.apply(X), np.zeros((len(X), 3)), np.zeros(len(X))
     for tree in range(23):
         for row in held_rows(forest, tree, len(X)):
@@ -58,7 +66,7 @@ def test_out_of_bag_probabilities_by_hand(weighted):
     assert (counts > 0).all()
     assert counts.max() - counts.min() <= 1  # groups hold out all rows equally often
     shares = sums / counts[:, None]
-    assert_allclose(forest.oob_decision_function_, shares, rtol=1e-5, atol=1e-7)
+    assert_allclose(forest.oob_decision_function_, shares, rtol=1e-9)
     expected = accuracy_score(y, shares.argmax(axis=1), sample_weight=weight)
     assert forest.oob_score_ == pytest.approx(expected)
 
@@ -76,50 +84,75 @@ def test_out_of_bag_predictions_by_hand():
     assert forest.oob_score_ == pytest.approx(r2_score(y, sums / counts))
 
 
-def test_nothing_is_tried_that_is_fixed():
+def test_nothing_is_tried_if_all_is_fixed():
     X, y = table()
-    forest = ForestClassifier(100, criterion="gini", **FIXED).fit(X, y)
+    forest = ForestClassifier(20, criterion="entropy", **FIXED).fit(X, y)
     assert forest.tuning_ == []
     assert (forest.max_features_, forest.min_samples_split_) == (2, 7)
-    assert (forest.equality_cuts_, forest.criterion_) == (True, "gini")
-    forest.set_params(criterion="auto").fit(X, y)
-    assert [trial.criterion for trial in forest.tuning_] == ["entropy", "gini"]
+    assert (forest.feature_budget_, forest.split_budget_) == (5.0, 5.0)
+    assert (forest.equality_cuts_, forest.criterion_) == (True, "entropy")
+    forest = ForestRegressor(20, **FIXED).fit(X, y)
+    assert forest.tuning_ == []
+    assert forest.criterion_ == "variance"
+
+
+@pytest.mark.parametrize("parameter", [*FIXED][:5])
+def test_what_is_not_fixed_is_tried(parameter):
+    X, y = table()
+    fixed = FIXED | {parameter: "auto"}
+    forest = ForestClassifier(20, criterion="gini", **fixed).fit(X, y)
+    assert len(forest.tuning_) > (parameter != "min_samples_split")
+    sizes = {tuple(trial.leaf_sizes) for trial in forest.tuning_}
+    assert (sizes == {(6,)}) == (parameter != "min_samples_split")
     for trial in forest.tuning_:
-        assert trial.setting[:4] == (2, 5.0, 5.0, True)
-        assert_array_equal(trial.leaf_sizes, [6])
+        for name in {*FIXED, "criterion"} & {*trial._fields} - {parameter}:
+            assert getattr(trial, name) == getattr(forest, name)
 
 
 def test_the_setting_with_the_smallest_loss_is_chosen():
     X, y = table(500)
     forest = ForestClassifier(random_state=0).fit(X, y)
     best = min(forest.tuning_, key=lambda trial: trial.loss)
-    assert forest._setting() == best.setting
+    names = best._fields[:5]
+    assert names == SETTING
+    assert [getattr(forest, f"{name}_") for name in names] == list(best[:5])
     assert forest.min_samples_split_ == best.leaf_size + 1
-    # From the most random setting on, as long as it gets better; then equality, and
-    # Gini at last.
-    *levels, equality, gini = forest.tuning_
+    for trial in forest.tuning_:
+        assert trial.leaf_size == trial.leaf_sizes[trial.losses.argmin()]
+        assert trial.loss <= trial.losses.min()  # sharpened, it is smaller
+
+
+def test_order_of_trials():
+    """From the most random setting on as long as it gets better; equality, Gini."""
+    X, y = table(500)
+    trials = ForestClassifier(random_state=0).fit(X, y).tuning_
+    *levels, equality, gini = trials
     assert [trial.max_features for trial in levels] == [2, 3, 5][: len(levels)]
+    assert [trial.split_budget for trial in levels] == [10, 20, 40][: len(levels)]
+    assert {trial[3:5] for trial in levels} == {(False, "entropy")}
     losses = [trial.loss for trial in levels]
     assert all(a > b for a, b in itertools.pairwise(losses[:-1]))
-    assert not any(trial.equality_cuts for trial in levels)
-    before = min(levels, key=lambda trial: trial.loss)
-    assert equality.setting == before.setting._replace(equality=True)
-    before = min(before, equality, key=lambda trial: trial.loss)
-    assert gini.setting == before.setting._replace(criterion="gini")
+    best = min(levels, key=lambda trial: trial.loss)
+    assert equality[:5] == (*best[:3], True, "entropy")
+    best = min(best, equality, key=lambda trial: trial.loss)
+    assert gini[:5] == (*best[:4], "gini")
+    # No feature offers equality, no criterion is there to choose.
+    trials = ForestRegressor(random_state=0).fit(X[:, :3], X[:, 0] ** 2).tuning_
+    assert {trial[3:5] for trial in trials} == {(False, "variance")}
 
 
 def test_equality_is_offered_where_it_helps():
-    """Codes of sixteen kinds as numbers: neighbours have nothing in common."""
+    """Codes of eight kinds as numbers: neighbours have nothing in common."""
     rng = np.random.default_rng(5)
-    X = rng.integers(0, 16, (1500, 4)).astype(float)
-    kinds = [rng.permutation(16)[:4] for _ in range(2)]
-    y = np.isin(X[:, 0], kinds[0]) ^ np.isin(X[:, 1], kinds[1])
+    X = rng.integers(0, 8, (1500, 4)).astype(float)
+    y = np.isin(X[:, 0], [1, 4, 6]) ^ np.isin(X[:, 1], [0, 3, 5])
+    y ^= rng.random(1500) < 0.2
     forest = ForestClassifier(random_state=0).fit(X, y)
     assert forest.equality_cuts_
     assert any(tree.is_equality.any() for tree in forest.estimators_)
     never = ForestClassifier(equality_cuts=False, random_state=0).fit(X, y)
     assert not any(tree.is_equality.any() for tree in never.estimators_)
-    assert forest.oob_score_ >= never.oob_score_
+    assert forest.oob_score_ > never.oob_score_
 
 
 def test_probabilities_are_sharpened_by_a_power():
@@ -156,21 +189,16 @@ def test_out_of_bag_accuracy_is_that_of_new_rows():
     )
 
 
-@pytest.mark.parametrize("scale", [2.0, 0.3, 1000.0])
+@pytest.mark.parametrize("scale", [2.0, 0.375, 1000.0])
 def test_only_ratios_of_weights_matter(scale):
+    """Scales whose products are exact."""
     X, y = table()
     weight = np.random.default_rng(2).integers(1, 9, len(X)).astype(float)
     one, other = (
         ForestClassifier(20, calibrate=False, random_state=0).fit(X, y, w)
         for w in (weight, weight * scale)
     )
-    # Where both sides weigh the same, rounding decides to which missing values go.
-    for name in ("child", "threshold"):
-        assert_array_equal(one._forest.nodes[name], other._forest.nodes[name])
-    features = [
-        forest._forest.nodes["feature"] & ~MISSING_LEFT for forest in (one, other)
-    ]
-    assert_array_equal(*features)
+    assert_array_equal(one._forest.nodes, other._forest.nodes)
     # Masses of leaves are 32-bit floats.
     assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-5)
 
@@ -208,13 +236,76 @@ def test_tiny_tables(n_rows):
     ).all()
 
 
-def test_all_rows_shape_the_trees():
-    """Settings are tried with half of the rows all the same."""
+def test_all_rows_may_shape_the_trees():
+    """Then there is nothing to estimate from; settings are chosen all the same."""
     X, y = table(50)
-    for max_samples in (50, 1.0):
+    for max_samples in (1.0, 50, 1000):
         forest = ForestClassifier(20, max_samples=max_samples, random_state=0).fit(X, y)
         assert np.isnan(forest.oob_score_)
+        assert forest.oob_decision_function_.shape == (50, 3)
         assert np.isnan(forest.oob_decision_function_).all()
         assert_array_equal(forest.feature_importances_, np.zeros(5))
         best = min(forest.tuning_, key=lambda trial: trial.loss)
-        assert forest.power_ == best.power != 1.0
+        assert forest.power_ == best.power != 1
+        shares = ForestClassifier(20, max_samples=1.0, calibrate=False, random_state=0)
+        expected = sharpen(shares.fit(X, y).predict_proba(X), best.power, 1 / 51)
+        assert_allclose(forest.predict_proba(X), expected)
+    fixed = FIXED | {"max_samples": 1.0, "criterion": "gini"}
+    assert ForestClassifier(20, **fixed).fit(X, y).power_ == 1
+    forest = ForestRegressor(20, max_samples=1.0, random_state=0).fit(X, y)
+    assert np.isnan(forest.oob_score_)
+    assert np.isnan(forest.oob_prediction_).all()
+    assert len(forest.tuning_) > 1
+
+
+def test_losses_do_not_depend_on_the_rows_of_a_tree():
+    """Trials hold out half of the rows, whatever the forest holds out."""
+    X, y = table(100)
+    one, other = (
+        ForestClassifier(20, max_samples=share, random_state=0).fit(X, y).tuning_
+        for share in (0.8, 0.3)
+    )
+    for trial, same in zip(one, other, strict=True):
+        assert trial[:5] == same[:5]
+        assert_array_equal(trial.losses, same.losses)
+
+
+def test_a_forest_of_one_group_has_the_power_of_its_trial():
+    """No row has a tree in both halves; out-of-bag estimates are there."""
+    X, y = table(100)
+    forest = ForestClassifier(5, random_state=0).fit(X, y)
+    assert forest.power_ == min(forest.tuning_, key=lambda trial: trial.loss).power
+    assert np.isfinite(forest.oob_decision_function_).all()
+
+
+# ---- what the code does not do yet ---------------------------------------------------
+
+
+@pytest.mark.xfail(reason="a class of equal ones is drawn")
+def test_label_of_a_leaf_is_the_first_class_of_largest_mass():
+    X, y = table()
+    flat = ForestClassifier(20, random_state=0).fit(X, y)._forest
+    masses = np.zeros((len(flat.leaf_label), 3))
+    leaves = np.repeat(np.arange(len(masses)), np.diff(flat.mass_start))
+    masses[leaves, flat.mass_class] = flat.mass
+    assert (np.sort(masses)[:, -1] == np.sort(masses)[:, -2]).any()
+    assert_array_equal(flat.leaf_label, masses.argmax(axis=1))
+
+
+@pytest.mark.xfail(reason="losses are in the squared unit of moments")
+def test_losses_of_a_regression_are_squared_errors():
+    X, y = load_diabetes(return_X_y=True)
+    forest = ForestRegressor(100, random_state=0).fit(X, y)
+    best = min(forest.tuning_, key=lambda trial: trial.loss)
+    error = np.mean((forest.oob_prediction_ - y) ** 2)
+    assert best.loss == pytest.approx(error, rel=0.2)
+
+
+@pytest.mark.xfail(reason="it is weighted by class weights")
+def test_out_of_bag_accuracy_does_not_depend_on_the_weight_of_classes():
+    """As in scikit-learn, and as in the other forests that have it."""
+    X, y = table()
+    weight = {0: 1.0, 1: 5.0, 2: 0.5}
+    forest = ForestClassifier(20, class_weight=weight, random_state=0).fit(X, y)
+    labels = forest.oob_decision_function_.argmax(axis=1)
+    assert forest.oob_score_ == pytest.approx(accuracy_score(y, labels))

@@ -147,6 +147,22 @@ def test_regressor_all_of_whose_trees_are_grown_by_the_twin(data):
     check_regressor(data, 20, all_by_the_twin=True)
 
 
+@pytest.mark.parametrize("max_samples", [0.8, 0.5, 1])
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 4])
+def test_tiny_forests_of_the_twin(n_rows, max_samples):
+    """Where trees often hold out no row, or a row has no tree in one half."""
+    rng = np.random.default_rng(n_rows)
+    X = pd.DataFrame(rng.integers(0, 4, (n_rows, 3)) + 0.0, columns=["a", "b", "c"])
+    asked = {"max_samples": max_samples, "n_estimators": 5}
+    for seed in range(3):
+        y = rng.normal(size=n_rows)
+        forest = ForestRegressor(random_state=seed, **asked).fit(X, y)
+        check(forest, X, y, all_by_the_twin=True)
+        y = y > 0
+        forest = ForestClassifier(random_state=seed, **asked).fit(X, y)
+        check(forest, X, y, all_by_the_twin=True)
+
+
 # ---- more rows: fewer trees, fewer powers, and not all rows are asked about ---------
 
 BUDGETS = {"feature_budget": 5.0, "split_budget": 5.0}
@@ -165,7 +181,7 @@ def many_rows(n_rows: int) -> tuple[pd.DataFrame, np.ndarray]:
         (300, BUDGETS | {"criterion": "gini"}),
         (450, BUDGETS | {"min_samples_split": 9}),
         (1500, {"max_features": 2, "min_samples_split": 13, "criterion": "gini"}),
-        (4300, ONE_LEVEL | {"min_samples_split": 60}),
+        (4300, ONE_LEVEL | {"min_samples_split": 60, "criterion": "gini"}),
     ],
     ids=str,
 )

@@ -187,7 +187,7 @@ def out_of_bag_of(forest, twin: TwinForest, tuned: Tuned, n_rows: int) -> np.nda
 def is_decided(shares: np.ndarray) -> np.ndarray:
     """Tell which rows have a class of largest share whatever the rounding."""
     ordered = np.sort(shares, axis=1)
-    return ordered[:, -1] > ordered[:, -2] + 1e-9
+    return (ordered[:, -1:] > ordered[:, :-1] + 1e-9).all(axis=1)
 
 
 def assert_same_out_of_bag(
@@ -288,7 +288,7 @@ def is_near(one: float, other: float) -> bool:
 
 def is_clear(losses: list[float]) -> bool:
     """Tell whether the smallest of some losses is so whatever their rounding."""
-    if not losses:
+    if not losses or math.isnan(losses[0]):  # no row counts
         return True
     best = losses.index(min(losses))
     if min(losses) < -1e-9:

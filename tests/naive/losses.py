@@ -60,8 +60,8 @@ def unbounded_loss(
 
 
 def raised(loss: float) -> float:
-    """Return a loss, 0 if it is below."""
-    return 0.0 if loss < 0 else loss
+    """Return a loss, 0 if it is below, or if no row counts."""
+    return loss if loss > 0 else 0.0
 
 
 # --- Losses of single rows ------------------------------------------------------------

@@ -86,7 +86,7 @@ class Trial:
     unbounded: list[float]
     said: list[list[Said]]
     leaf_size: int = 0
-    loss: float = math.nan
+    loss: float = 0.0
     power: float = 1.0
     briers: list[float] = field(default_factory=list)
     powers: list[float] = field(default_factory=list)
@@ -285,7 +285,7 @@ def try_setting(
     trial.loss = min(trial.losses)
     if not _is_regression(table):
         trial.briers = losses_of_powers(table, trial.best, n_trees, squares)
-        trial.loss = min([raised(loss) for loss in trial.briers], default=math.nan)
+        trial.loss = min([raised(loss) for loss in trial.briers], default=0.0)
         logarithms = logarithmic_loss(table.y)
         trial.powers = losses_of_powers(table, trial.best, n_trees, logarithms)
         trial.power = power_of(n, trial.powers, 1.0)
