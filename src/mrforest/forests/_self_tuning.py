@@ -75,9 +75,12 @@ class SelfTuningForest(BaseForest):
     def _truth(self, training: TrainingSet, n: int) -> NDArray[np.float64]:
         """Return what is predicted of the first n points, of shape (n, n_columns)."""
 
-    @abstractmethod
     def _row_weights(self, training: TrainingSet, n: int) -> NDArray[np.float64]:
-        """Return what the first n points weigh in a loss."""
+        """Return what the first n points weigh in a loss: their sample weights."""
+        if training.mass is None:
+            return np.ones(n)
+        weights: NDArray[np.float64] = training.mass[:n].astype(np.float64)
+        return weights
 
     def _judge(
         self, held: HeldOut, loss: float, training: TrainingSet

@@ -43,9 +43,7 @@ class SelfTuningClassifier(SelfTuningForest, BaseForestClassifier):
         return truth
 
     def _row_weights(self, training: TrainingSet, n: int) -> NDArray[np.float64]:
-        own = np.ones(n)
-        if training.mass is not None:
-            own = training.mass[:n].astype(np.float64)
+        own = super()._row_weights(training, n)
         weight = training.class_weight
         return own if weight is None else own * weight[training.y[:n]]
 
@@ -86,7 +84,7 @@ class SelfTuningClassifier(SelfTuningForest, BaseForestClassifier):
             self.oob_score_ = accuracy_score(
                 training.y[rows],
                 means.argmax(axis=1),
-                sample_weight=self._row_weights(training, training.n_points)[rows],
+                sample_weight=super()._row_weights(training, training.n_points)[rows],
             )
 
     # ---- probabilities --------------------------------------------------------------

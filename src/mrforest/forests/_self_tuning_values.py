@@ -30,12 +30,6 @@ class SelfTuningRegressor(SelfTuningForest, BaseForestRegressor):
         targets = training.moment[:n] / self._row_weights(training, n)
         return targets[:, None]
 
-    def _row_weights(self, training: TrainingSet, n: int) -> NDArray[np.float64]:
-        if training.mass is None:
-            return np.ones(n)
-        weights: NDArray[np.float64] = training.mass[:n].astype(np.float64)
-        return weights
-
     def _loss_unit(self, training: TrainingSet, n: int) -> float:
         # The variance of the target, so that 1 - loss is like R²
         truth = self._truth(training, n)[:, 0]
