@@ -123,7 +123,10 @@ cdef void set_shares(
             most = max(most, share)
             block.shares[k * BLOCK_ROWS + i] = share
         for k in range(K):
-            block.shares[k * BLOCK_ROWS + i] /= most if most > 0 else 1.0
+            if most > 0:
+                block.shares[k * BLOCK_ROWS + i] /= most
+            else:       # no tree holds out the row; it does not count
+                block.shares[k * BLOCK_ROWS + i] = 1
 
 
 def sharpened_losses(
