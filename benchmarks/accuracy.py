@@ -159,16 +159,16 @@ def ask(
 
 
 def judge(run: Run, part: Part, table: Table, folder: Path) -> dict[str, Any]:
-    """Compare what a forest told with the truth."""
+    """Compare what a forest predicted with the truth."""
     is_tested = table.folds[run.repetition] == run.fold
     truth = table.y[is_tested]
-    with np.load(folder / "told.npz") as file:
-        told = dict(file)
+    with np.load(folder / "predicted.npz") as file:
+        predicted = dict(file)
     if part.is_regression:
-        return dict(value_scores(truth, told["told"]))
-    probabilities = told["probabilities"]
+        return dict(value_scores(truth, predicted["predicted"]))
+    probabilities = predicted["probabilities"]
     n_train = len(table.y) - len(truth)
-    found: dict[str, Any] = class_scores(truth, told["told"], probabilities, n_train)
+    found: dict[str, Any] = class_scores(truth, predicted["predicted"], probabilities, n_train)
     if "ece" in part.measures:
         found["confidences"] = pack(*top_labels(truth, probabilities))
     return found

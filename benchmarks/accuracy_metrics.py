@@ -21,13 +21,13 @@ Classes = NDArray[np.int64]
 
 
 def class_scores(
-    truth: Classes, told: Classes, probabilities: Floats, n_train: int
+    truth: Classes, predicted: Classes, probabilities: Floats, n_train: int
 ) -> dict[str, float]:
     """Return accuracy, log loss and Brier score.
 
     Parameters
     ----------
-    truth, told : ndarray of shape (n_rows,)
+    truth, predicted : ndarray of shape (n_rows,)
         Codes of classes: the right ones, and what the forest predicts.
     probabilities : ndarray of shape (n_rows, n_classes)
         For all classes of the table; 0 for one that is not in the training rows.
@@ -36,12 +36,12 @@ def class_scores(
 
     Examples
     --------
-    >>> truth, told = np.array([0, 1]), np.array([0, 0])
-    >>> class_scores(truth, told, np.array([[0.75, 0.25], [0.75, 0.25]]), 100)["brier"]
+    >>> truth, predicted = np.array([0, 1]), np.array([0, 0])
+    >>> class_scores(truth, predicted, np.array([[0.75, 0.25], [0.75, 0.25]]), 100)["brier"]
     0.625
     """
     return {
-        "accuracy": float(np.mean(told == truth)),
+        "accuracy": float(np.mean(predicted == truth)),
         "log_loss": log_loss(truth, probabilities, n_train),
         "brier": protocol.brier(probabilities, truth),
     }
@@ -65,7 +65,7 @@ def log_loss(truth: Classes, probabilities: Floats, n_train: int) -> float:
     return float(-np.log(right).mean())
 
 
-def value_scores(truth: Floats, told: Floats) -> dict[str, float]:
+def value_scores(truth: Floats, predicted: Floats) -> dict[str, float]:
     """Return R² and the root of the mean squared error.
 
     Examples
@@ -75,8 +75,8 @@ def value_scores(truth: Floats, told: Floats) -> dict[str, float]:
     (0.5, 0.707)
     """
     return {
-        "r2": float(r2_score(truth, told)),
-        "rmse": float(root_mean_squared_error(truth, told)),
+        "r2": float(r2_score(truth, predicted)),
+        "rmse": float(root_mean_squared_error(truth, predicted)),
     }
 
 
