@@ -163,12 +163,14 @@ def judge(run: Run, part: Part, table: Table, folder: Path) -> dict[str, Any]:
     is_tested = table.folds[run.repetition] == run.fold
     truth = table.y[is_tested]
     with np.load(folder / "predicted.npz") as file:
-        predicted = dict(file)
+        answers = dict(file)
     if part.is_regression:
-        return dict(value_scores(truth, predicted["predicted"]))
-    probabilities = predicted["probabilities"]
+        return dict(value_scores(truth, answers["predicted"]))
+    probabilities = answers["probabilities"]
     n_train = len(table.y) - len(truth)
-    found: dict[str, Any] = class_scores(truth, predicted["predicted"], probabilities, n_train)
+    found: dict[str, Any] = class_scores(
+        truth, answers["predicted"], probabilities, n_train
+    )
     if "ece" in part.measures:
         found["confidences"] = pack(*top_labels(truth, probabilities))
     return found

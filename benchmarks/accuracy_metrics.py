@@ -37,7 +37,8 @@ def class_scores(
     Examples
     --------
     >>> truth, predicted = np.array([0, 1]), np.array([0, 0])
-    >>> class_scores(truth, predicted, np.array([[0.75, 0.25], [0.75, 0.25]]), 100)["brier"]
+    >>> probabilities = np.array([[0.75, 0.25], [0.75, 0.25]])
+    >>> class_scores(truth, predicted, probabilities, 100)["brier"]
     0.625
     """
     return {

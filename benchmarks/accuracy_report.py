@@ -204,13 +204,13 @@ def summed_up(table: pd.DataFrame, part: str, measure: Measure) -> dict[str, lis
     is_better = others.lt(level) if measure.is_error else others.gt(level)
     worst = others.idxmax() if measure.is_error else others.idxmin()
     better = {name: f"{n} of {len(table)}" for name, n in is_better.sum().items()}
-    predicted = {
+    worst = {
         name: f"{show(others.loc[place, name], measure, is_compared=True)} "
         f"({label(part, place)})"
         for name, place in worst.items()
     }
     rows[f"better than {SHORT}"] = [better.get(name, "") for name in table]
-    rows[f"worst against {SHORT}"] = [predicted.get(name, "") for name in table]
+    rows[f"worst against {SHORT}"] = [worst.get(name, "") for name in table]
     return rows
 
 
@@ -305,8 +305,8 @@ def lead(values: pd.DataFrame, part: str) -> str:
 def failures(values: pd.DataFrame, part: str) -> str:
     """Say which forests failed, and why."""
     failed = values[(values["part"] == part) & values["error"].notna()]
-    predicted = (
+    messages = (
         f"{FORESTS[line.forest].label} on {label(part, line.dataset)}: {line.error}"
         for line in failed.itertuples()
     )
-    return "\n\n".join(f"Failed: {text}" for text in predicted)
+    return "\n\n".join(f"Failed: {text}" for text in messages)

@@ -40,7 +40,7 @@ def measure(task: dict[str, Any]) -> dict[str, Any]:
     start = time.perf_counter()
     forest.fit(X_train, y_train)
     fitted = time.perf_counter()
-    predicted: dict[str, Any] = {"predicted": np.asarray(forest.predict(X_test))}
+    answers: dict[str, Any] = {"predicted": np.asarray(forest.predict(X_test))}
     predicted = time.perf_counter()
     if task["for_probabilities"] is not None:
         if task["for_probabilities"]:
@@ -48,8 +48,8 @@ def measure(task: dict[str, Any]) -> dict[str, Any]:
         # A class may be missing from the rows that were fitted.
         probabilities = np.zeros((len(X_test), int(y.max()) + 1))
         probabilities[:, forest.classes_] = forest.predict_proba(X_test)
-        predicted["probabilities"] = probabilities
-    np.savez(folder / "predicted.npz", **predicted)
+        answers["probabilities"] = probabilities
+    np.savez(folder / "predicted.npz", **answers)
     return {
         "fit_seconds": fitted - start,
         "predict_seconds": predicted - fitted,
