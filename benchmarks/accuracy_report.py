@@ -204,13 +204,13 @@ def summed_up(table: pd.DataFrame, part: str, measure: Measure) -> dict[str, lis
     is_better = others.lt(level) if measure.is_error else others.gt(level)
     worst = others.idxmax() if measure.is_error else others.idxmin()
     better = {name: f"{n} of {len(table)}" for name, n in is_better.sum().items()}
-    worst = {
+    worst_of = {
         name: f"{show(others.loc[place, name], measure, is_compared=True)} "
         f"({label(part, place)})"
         for name, place in worst.items()
     }
     rows[f"better than {SHORT}"] = [better.get(name, "") for name in table]
-    rows[f"worst against {SHORT}"] = [worst.get(name, "") for name in table]
+    rows[f"worst against {SHORT}"] = [worst_of.get(name, "") for name in table]
     return rows
 
 
