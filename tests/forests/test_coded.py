@@ -13,6 +13,7 @@ from sklearn.datasets import make_classification
 from mrforest import BreimanForestClassifier, MultinomialForestClassifier, _core
 from mrforest.forests import _coded
 from mrforest.forests._coded import coded_nodes
+from mrforest.forests._flat import NODE_WORK
 from mrforest.forests._nodes import EQUALITY, MISSING_LEFT
 from tests.forests.plain_walk import walk
 
@@ -67,7 +68,8 @@ def test_same_leaves_as_one_node_after_the_other(data):
     cuts = np.tile(ascending, n_features)
     lists = cuts, np.arange(n_features + 1) * len(ascending)
     listed = coded_nodes(nodes, tree_start, lists)
-    for kind in (None, coded, wide, listed):
+    threaded = coded_nodes(nodes, tree_start, lists, n_threads=3, wide=True)
+    for kind in (None, coded, wide, listed, threaded):
         np.testing.assert_array_equal(
             find_nodes(X, nodes, tree_start, kind), expected, strict=False
         )
@@ -116,9 +118,9 @@ def test_predictions_do_not_depend_on_codes(kind, max_bins):
     forest = kind(10, max_bins=max_bins, n_jobs=1, random_state=0).fit(X, y)
     before = pickle.dumps(forest)
     one_by_one = np.concatenate([forest.predict_proba(x[np.newaxis]) for x in X[:200]])
-    assert "_coded" not in vars(pickle.loads(before)._forest)
+    assert "_coded_nodes" not in vars(pickle.loads(before)._forest)
     together = forest.predict_proba(X)
-    assert forest._forest._coded is not None
+    assert forest._forest._coded(1) is not None
     np.testing.assert_array_equal(together[:200], one_by_one)
     for n_jobs in (2, 3):
         forest.n_jobs = n_jobs
@@ -155,13 +157,15 @@ def test_a_child_far_ahead_needs_wide_nodes():
 
 
 @pytest.mark.parametrize(
-    ("voting", "made"), [("hard", "_vote_trees"), ("soft", "_coded")]
+    ("voting", "made"), [("hard", "_vote_trees"), ("soft", "_coded_nodes")]
 )
 def test_codes_are_made_when_many_rows_have_come(voting, made):
     X, y = make_classification(400, random_state=0)
     forest = MultinomialForestClassifier(5, voting=voting, random_state=0).fit(X, y)
-    for _ in range(2 * len(forest._forest.nodes) // 5):
+    n_rows = math.ceil(NODE_WORK * len(forest._forest.nodes) / 5)
+    for _ in range(n_rows - 1):
         assert made not in vars(forest._forest)
         forest.predict(X[:1])
+    assert made not in vars(forest._forest)
     forest.predict(X[:1])
     assert made in vars(forest._forest)

@@ -452,13 +452,13 @@ class LeafShares:
     def __init__(
         self,
         nodes: NDArray[np.void],
-        tree_start: NDArray[np.int64],
         leaf_offset: NDArray[np.int64],
         mass_start: NDArray[np.int64],
         mass_class: NDArray[np.uint16],
         mass: NDArray[np.float32],
         n_classes: int,
     ) -> None: ...
+    def lay_out(self, tree_start: NDArray[np.int64], first_tree: int) -> None: ...
 
 class Sieve:
     def __init__(
@@ -598,7 +598,7 @@ def write_codes(
     place: NDArray[np.int32],
     column_of_feature: NDArray[np.int32],
     column_of_cut: NDArray[np.int32],
-    coded: NDArray[np.void],
+    coded: NDArray[np.void] | None,
     slim: NDArray[np.uint32] | None,
 ) -> bool: ...
 def shortest(array: NDArray[Any]) -> NDArray[Any]: ...

@@ -203,42 +203,40 @@ def find_cuts(
 
 def write_codes(
     const Node[::1] nodes,              # IN
-    const int64_t[::1] tree_start,      # IN
+    const int64_t[::1] tree_start,      # IN   of some trees, and the end
     const int64_t[::1] cuts_start,      # IN
     const int32_t[::1] place,           # IN   see `find_cuts`
     const int32_t[::1] column_of_feature,   # IN   for order cuts
     const int32_t[::1] column_of_cut,       # IN   for equality cuts
-    coded,                              # OUT  CODED_NODE_DTYPE
+    CodedNode[::1] coded,               # OUT  or None
     uint32_t[::1] slim,                 # OUT  or None; see descent.h
 ):
-    """Write the nodes in codes; return whether the slim ones hold all."""
-    cdef CodedNode[::1] out = coded
+    """Write the nodes of some trees in codes; return whether the slim ones hold all."""
+    cdef bint writes_coded = coded is not None, writes_slim = slim is not None
     cdef Py_ssize_t t, i, number
-    cdef int32_t ahead, column, high
-    cdef uint32_t flagged
-    cdef bint fits = slim is not None
+    cdef int32_t child, column, high, ahead, farthest = 0
     with nogil:
         for t in range(tree_start.shape[0] - 1):
             for i in range(tree_start[t], tree_start[t + 1]):
                 # A leaf is its own child, whatever the code.
-                column, high = 0, LEAF_HIGH
-                out[i].child = <int32_t> (i - tree_start[t])
-                ahead = 0
+                column, high, ahead = 0, LEAF_HIGH, 0
+                child = <int32_t> (i - tree_start[t])
                 if nodes[i].child >= 0:
-                    flagged = with_low_flags(nodes[i].feature)
-                    number = flagged >> FLAGS
-                    ahead = nodes[i].child - out[i].child
-                    out[i].child = nodes[i].child
+                    ahead = nodes[i].child - child
+                    child = nodes[i].child
+                    number = with_low_flags(nodes[i].feature) >> FLAGS
                     column, high = column_of_feature[number], place[i]
                     if nodes[i].feature & EQUALITY:
                         column, high = column_of_cut[cuts_start[number] + place[i]], 0
-                out[i].column = <uint16_t> column
-                out[i].high = <uint16_t> high
-                if fits:
-                    fits = 0 <= ahead < 1 << 16
+                if writes_coded:
+                    coded[i].child = child
+                    coded[i].column = <uint16_t> column
+                    coded[i].high = <uint16_t> high
+                if writes_slim:
+                    farthest = max(farthest, ahead)
                     slim[i] = (<uint32_t> ahead << 16 | <uint32_t> column << 8
                                | <uint32_t> min(high, 255))
-    return fits
+    return farthest < 1 << 16
 
 
 # ---- numbers -----------------------------------------------------------------------------

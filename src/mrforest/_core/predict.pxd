@@ -17,7 +17,7 @@ cdef extern from "coded.h" nogil:
 
 
 cdef class CodedNodes:
-    cdef const CodedNode[::1] nodes
+    cdef const CodedNode[::1] nodes         # None: slim nodes will do
     cdef const uint32_t[::1] slim_nodes     # None: they do not fit
     cdef const double[::1] values
     cdef Column* columns

@@ -52,8 +52,8 @@ cdef class CodedNodes:
 
     Parameters
     ----------
-    nodes : ndarray of CODED_NODE_DTYPE
-        As many as the forest has, in their order.
+    nodes : ndarray of CODED_NODE_DTYPE or None
+        As many as the forest has, in their order. None: `slim_nodes` will do.
     features : ndarray of int32
         Feature of each column of codes.
     is_equality : ndarray of uint8
@@ -66,7 +66,7 @@ cdef class CodedNodes:
         The nodes as descent.h has them, if they fit.
     """
 
-    def __cinit__(self, nodes, const int32_t[::1] features, const uint8_t[::1] is_equality,
+    def __cinit__(self, const CodedNode[::1] nodes, const int32_t[::1] features, const uint8_t[::1] is_equality,
                   const double[::1] values, const int64_t[::1] start,
                   const uint32_t[::1] slim_nodes):
         cdef Py_ssize_t j

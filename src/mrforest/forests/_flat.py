@@ -10,7 +10,6 @@ import itertools
 import math
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -31,9 +30,9 @@ Made = TypeVar("Made")
 # is in the cache, few enough to leave it there.
 BLOCK_ROWS = 4096
 # The same of rows in codes, in bytes, and the fewest and most rows
-BLOCK_CODES, LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS = 2**19, 2**8, 2**14
-# To lay a node out for codes takes as long as a few rows need for a tree.
-NODE_WORK = 2
+BLOCK_CODES, LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS = 2**21, 2**8, 2**14
+# To lay a node out for codes takes half as long as they save a row in a tree.
+NODE_WORK = 0.5
 # Below this many rows x trees a second thread costs more than it saves.
 SERIAL_WORK = 200_000
 
@@ -182,10 +181,17 @@ class FlatForest:
 
     # ---- rows through the trees -----------------------------------------------------
 
-    @cached_property
-    def _coded(self) -> _core.CodedNodes | None:
-        """The nodes in codes, if that can be."""
-        return coded_nodes(self.nodes, self.tree_start, self.lists)
+    def _coded(self, n_jobs: int | None) -> _core.CodedNodes | None:
+        """Return the nodes in codes, if that can be."""
+        return self._once("_coded_nodes", self._make_codes, n_jobs)
+
+    def _make_codes(self, n_jobs: int | None) -> _core.CodedNodes | None:
+        return coded_nodes(
+            self.nodes,
+            self.tree_start,
+            self.lists,
+            n_threads=effective_n_jobs(n_jobs),
+        )
 
     @property
     def lists(self) -> Lists | None:
@@ -268,7 +274,7 @@ class FlatForest:
         def add(ready: _core.Rows, rows: slice) -> None:
             _core.find_nodes(ready, out[rows])
 
-        coded = self._coded if self._is_worth_it(len(X)) else None
+        coded = self._coded(n_jobs) if self._is_worth_it(len(X)) else None
         self.in_blocks(add, X, n_jobs, coded)
         return out
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from mrforest import _core
+from mrforest._threads import in_parts
 from mrforest.forests._flat import (
     MOST_BLOCK_ROWS,
     FlatForest,
@@ -69,7 +71,14 @@ class ClassForest(FlatForest):
         if not self._is_worth_it(len(X)):
             self.in_blocks(add, X, n_jobs, None)
             return out
-        trees = self._once("_vote_trees", VoteTrees, self, n_classes, X.shape[1])
+        trees = self._once(
+            "_vote_trees",
+            VoteTrees,
+            self,
+            n_classes,
+            X.shape[1],
+            effective_n_jobs(n_jobs),
+        )
 
         def block(rows: slice) -> None:
             trees.count_votes(X[rows], out[rows])
@@ -93,17 +102,22 @@ class ClassForest(FlatForest):
         if not self._is_worth_it(len(X)):
             self.in_blocks(add, X, n_jobs, None)
             return out
-        starts = self.tree_start, self.leaf_offset
         leaf_shares = self._once(
-            "_leaf_shares",
-            _core.LeafShares,
-            self.nodes,
-            *starts,
-            *self._masses(),
-            n_classes,
+            "_leaf_shares", self._make_leaf_shares, n_classes, n_jobs
         )
-        self.in_blocks(add_made, X, n_jobs, self._coded)
+        self.in_blocks(add_made, X, n_jobs, self._coded(n_jobs))
         return out
+
+    def _make_leaf_shares(self, n_classes: int, n_jobs: int | None) -> _core.LeafShares:
+        made = _core.LeafShares(
+            self.nodes, self.leaf_offset, *self._masses(), n_classes
+        )
+
+        def lay_out(trees: slice) -> None:
+            made.lay_out(self.tree_start[trees.start : trees.stop + 1], trees.start)
+
+        in_parts(lay_out, len(self), effective_n_jobs(n_jobs))
+        return made
 
     def leaf_shares(self, n_classes: int, voting: str) -> NDArray[np.float64]:
         """Return what each leaf adds to the shares of classes, as a full matrix."""

@@ -56,7 +56,7 @@ class ValueForest(FlatForest):
                 out[rows],
             )
 
-        coded = self._coded if self._is_worth_it(len(X)) else None
+        coded = self._coded(n_jobs) if self._is_worth_it(len(X)) else None
         self.in_blocks(add, X, n_jobs, coded)
         return out
 

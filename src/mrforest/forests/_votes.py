@@ -35,6 +35,7 @@ class VoteTrees:
     ----------
     forest : ClassForest
     n_classes, n_features : int
+    n_threads : int, default=1
 
     Attributes
     ----------
@@ -46,7 +47,13 @@ class VoteTrees:
     sieve : Sieve or None
     """
 
-    def __init__(self, forest: ClassForest, n_classes: int, n_features: int) -> None:
+    def __init__(
+        self,
+        forest: ClassForest,
+        n_classes: int,
+        n_features: int,
+        n_threads: int = 1,
+    ) -> None:
         tree_start = forest.tree_start
         labels = _core.common_labels(
             forest.nodes, tree_start, forest.leaf_offset, forest.leaf_label
@@ -58,7 +65,9 @@ class VoteTrees:
         self.labels = labels.astype(np.uint16)
         is_equality = self.nodes["feature"] & EQUALITY != 0
         self.has_equality = bool((is_equality & ~is_leaf).any())
-        self.coded = coded_nodes(self.nodes, tree_start, forest.lists)
+        self.coded = coded_nodes(
+            self.nodes, tree_start, forest.lists, n_threads=n_threads, wide=True
+        )
         self.sieve = None
         if self.coded is None:
             return
