@@ -430,7 +430,7 @@ class CodedNodes:
     stride: int
     def __init__(
         self,
-        nodes: NDArray[np.void],
+        nodes: NDArray[np.void] | None,
         features: NDArray[np.int32],
         is_equality: NDArray[np.uint8],
         values: NDArray[np.float64],
