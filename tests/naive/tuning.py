@@ -272,7 +272,7 @@ def try_setting(
 ) -> Trial:
     """Find the best leaf size of a setting, and its loss."""
     n = len(table.y)
-    n_pairs = min(max(8192 // n, 6), 20)
+    n_pairs = min(max(8192 // n, 4), 20)
     of_trial = replace(asked, max_samples=SHARE_OF_TRIALS)
     params = params_of(setting, sizes[0], asked)
     n_asked = min(n, MOST_ASKED)

@@ -217,7 +217,8 @@ cdef class NodeScores:
     cdef Way way_of(self, Py_ssize_t feature) noexcept nogil:
         """The way to score a feature of the node, if no point has it missing."""
         cdef int32_t n_codes = self.table.n_bins[feature]
-        cdef bint is_list = not self.table.is_categorical[feature] and n_codes > FEW_CODES
+        cdef bint is_list = self.kind_of(feature) == ORDER and (
+            n_codes > FEW_CODES or self.counted.n <= n_codes)
         if self.can_list and is_list:
             return BY_LIST
         return BY_COUNTS if self.can_count and n_codes <= MOST_CODES else BY_ENTRIES

@@ -138,12 +138,16 @@ cdef class SampledGrowth(Growth):
         """Draw one point of each of `size` equally long parts of the node, or of twice as many, and
         so on, until enough are not of the largest class; return how many, n if all points are to
         be scored."""
-        cdef Py_ssize_t i, first, end
+        cdef Py_ssize_t i, first, length, shortest, over
         while size < n:
+            # Part i begins at floor(i n / size); `over` is what the division leaves over.
+            first, over, shortest = 0, 0, n // size
             for i in range(size):
-                first = i * n // size
-                end = (i + 1) * n // size
-                self.sample[i] = rows[first + next_index(&draw.stream, end - first)]
+                over += n - shortest * size
+                length = shortest + (over >= size)
+                over -= size if over >= size else 0
+                self.sample[i] = rows[first + next_index(&draw.stream, length)]
+                first += length
             if self.count_minority(self.sample, size) >= self.min_minority:
                 return size
             size *= 2

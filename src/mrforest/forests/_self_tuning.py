@@ -43,7 +43,7 @@ from mrforest.forests._validation import count_features
 # predictions ...
 TRIAL_SHARE, TRIAL_PREDICTIONS = 0.5, 8192
 # ... but no fewer and no more than this.
-LEAST_PAIRS, MOST_PAIRS = 6, 20
+LEAST_PAIRS, MOST_PAIRS = 4, 20
 # Later settings are tried from this share of the best leaf size so far on.
 SLACK = 4
 
