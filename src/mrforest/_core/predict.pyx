@@ -66,9 +66,9 @@ cdef class CodedNodes:
         The nodes as descent.h has them, if they fit.
     """
 
-    def __cinit__(self, const CodedNode[::1] nodes, const int32_t[::1] features, const uint8_t[::1] is_equality,
-                  const double[::1] values, const int64_t[::1] start,
-                  const uint32_t[::1] slim_nodes):
+    def __cinit__(self, const CodedNode[::1] nodes, const int32_t[::1] features,
+                  const uint8_t[::1] is_equality, const double[::1] values,
+                  const int64_t[::1] start, const uint32_t[::1] slim_nodes):
         cdef Py_ssize_t j
         self.slim_nodes = slim_nodes
         self.nodes = nodes
