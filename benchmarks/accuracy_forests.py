@@ -8,21 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import peers_forests
-from peers_forests import Forest
 
 WORKER = Path(__file__).with_name("accuracy_worker.py")
 ENVIRONMENT = "forests"  # that of peers.py: all are in one process
 N_TREES = 100
 OURS, BASE = "forest", "random-forest"
 
-# As tables and figures show them; those that peers.py also has look the same there.
+# As tables and figures show them, here and in peers.py
 FORESTS = {
-    OURS: Forest("Forest (ours)", "#0d1b4c", is_ours=True),
-    **{
-        name: peers_forests.FORESTS[name]
-        for name in ("breiman", "mrf", BASE, "extra-trees", "intelex")
-    },
-    "fastforest": Forest("fastforest", "#5b9a68"),
+    name: peers_forests.FORESTS[name]
+    for name in (OURS, "breiman", "mrf", BASE, "extra-trees", "intelex", "fastforest")
 }
 
 

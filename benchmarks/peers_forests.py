@@ -27,7 +27,7 @@ ENVIRONMENTS = {
         "lightgbm==4.7.0",
         "xgboost-cpu==3.2.0",
         "ydf==0.16.1",
-        "fastforest==0.1.4",  # for accuracy.py
+        "fastforest==0.1.4",
     ),
     "treeple": ("treeple==0.10.3", "scikit-learn==1.6.1"),
 }
@@ -55,11 +55,13 @@ class Forest:
 
 
 FORESTS = {
+    "forest": Forest("Forest (ours)", "#0d1b4c", is_ours=True),
     "mrf": Forest("MRF", "#1f5fa8", is_ours=True),
     "breiman": Forest("Breiman", "#6fb1e8", is_ours=True),
     "random-forest": Forest("scikit-learn RandomForest", "#e07b00"),
     "extra-trees": Forest("scikit-learn ExtraTrees", "#f2b866"),
     "intelex": Forest("scikit-learn-intelex RandomForest", "#c0392b"),
+    "fastforest": Forest("fastforest", "#2a7f62"),
     "lightgbm": Forest("LightGBM rf", "#5b9a68"),
     "xgboost": Forest("XGBoost RF", "#8e6bb0"),
     "ydf": Forest("YDF RandomForest", "#555555"),

@@ -7,15 +7,27 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from peers_forests import FORESTS, OURS, RIVALS
+from peers_forests import FORESTS, RIVALS
 from peers_tables import LARGE, SMALL, TABLES
 from record import layout
 
 BASE = "random-forest"  # scikit-learn's
+# What the default forest is compared by with the forests that people use in its place:
+# name of a line, column of the results
+DEFAULT_FOREST = {
+    "fit": "fit",
+    "predict": "predict",
+    "first predict after a fit": "first",
+    "first predict after a load": "loaded",
+    "memory": "memory",
+    "model": "size",
+}
 # Columns of a table: heading, column of the results, unit, whether with a ratio
 COLUMNS = (
     ("fit s", "fit", 1.0, True),
     ("predict µs/row", "predict", 1e-6, True),
+    ("first, after fit", "first", 1e-6, True),
+    ("first, after load", "loaded", 1e-6, True),
     ("one row ms, 1 thread", "one_row", 1e-3, False),
     ("one row ms, {} threads", "one_row_threads", 1e-3, False),
     ("memory MB", "memory", 1e6, False),
@@ -141,10 +153,17 @@ def summary(lines: pd.DataFrame, best: pd.DataFrame, n_jobs: int) -> list[str]:
     one_row = {"one_row": 1, "one_row_threads": n_jobs}
     fit = wide["fit"]
     rows = [
+        ratio_row(
+            f"{what}, {{}} / {FORESTS[peer].label}", "forest", wide[column], [peer]
+        )
+        for what, column in DEFAULT_FOREST.items()
+        for peer in (BASE, "intelex")
+    ]
+    rows += [
         ratio_row("fit, {} / fastest peer", "mrf", fit, RIVALS),
         ratio_row("fit, {} / scikit-learn-intelex", "breiman", fit, ["intelex"]),
     ]
-    for forest in OURS:
+    for forest in ("mrf", "breiman"):
         rows += [
             ratio_row("predict, {} / fastest peer", forest, wide["predict"], RIVALS),
             *(
@@ -162,7 +181,7 @@ def summary(lines: pd.DataFrame, best: pd.DataFrame, n_jobs: int) -> list[str]:
                 "model, {} / scikit-learn RandomForest", forest, wide["size"], [BASE]
             ),
         ]
-    rows += [threads_row(lines, n_jobs)]
+    rows += [threads_row(forest, lines, n_jobs) for forest in ("forest", "mrf")]
     head = ["ratio", "tables", "≤ 0.5", "≤ 1", "geometric mean", "smallest", "largest"]
     facts = [accuracies(wide["accuracy"]), scaling(best), imports(lines)]
     return [
@@ -198,14 +217,15 @@ def ratios_row(what: str, ratios: pd.Series, notes: Mapping[str, str]) -> list[s
     return [what, str(len(ratios)), *counts, mean, *ends]
 
 
-def threads_row(lines: pd.DataFrame, n_jobs: int) -> list[str]:
+def threads_row(forest: str, lines: pd.DataFrame, n_jobs: int) -> list[str]:
     """Write what more threads make of the time of our fit."""
-    times = lines[(lines["forest"] == "mrf") & (lines["what"] == "time")]
+    times = lines[(lines["forest"] == forest) & (lines["what"] == "time")]
     best = times.groupby(["dataset", "n_jobs"])["fit"].min().unstack("n_jobs")
     if n_jobs == 1 or not {1, n_jobs} <= set(best.columns):
         return []
     ratios = (best[n_jobs] / best[1]).dropna()
-    return ratios_row(f"fit, MRF, {n_jobs} threads / 1 thread", ratios, {})
+    label = FORESTS[forest].label
+    return ratios_row(f"fit, {label}, {n_jobs} threads / 1 thread", ratios, {})
 
 
 def accuracies(accuracy: pd.DataFrame) -> str:

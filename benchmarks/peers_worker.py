@@ -53,15 +53,30 @@ class Estimator:
         """Return classes."""
         return self._model.predict(X)
 
-    def size(self) -> int:
-        """Bytes of the pickle."""
+    def size(self) -> int | None:
+        """Bytes of the pickle; None if it cannot be written."""
         scale = Scale()
         pickle.Pickler(scale, pickle.HIGHEST_PROTOCOL).dump(self._model)
         return scale.n_bytes
 
+    def reload(self) -> None:
+        """Pickle the forest, and go on with what is read from the pickle."""
+        self._model = pickle.loads(pickle.dumps(self._model, pickle.HIGHEST_PROTOCOL))
+
     def engine(self, X: Any) -> str:
         """Say what computed, where that is a question."""
         return ""
+
+
+class FastForest(Estimator):
+    """fastforest: its threads are those of the environment, and it has no pickle."""
+
+    def size(self) -> int | None:
+        """Return None."""
+        return None
+
+    def use_threads(self, n_jobs: int) -> None:
+        """Do nothing: their number cannot be changed."""
 
 
 class Intelex(Estimator):
@@ -113,6 +128,12 @@ class Ydf:
         """Bytes of its own format, which is the smaller one."""
         return len(self._model.serialize())
 
+    def reload(self) -> None:
+        """Write the forest in its own format, and go on with what is read from it."""
+        import ydf
+
+        self._model = ydf.deserialize_model(self._model.serialize())
+
     def engine(self, X: Any) -> str:
         """Say nothing: there is one only."""
         return ""
@@ -144,6 +165,13 @@ class Messages(logging.Handler):
 
 
 # ---- forests -------------------------------------------------------------------------
+
+
+def default_forest() -> Estimator:
+    """Return our forest that tunes itself."""
+    from mrforest import ForestClassifier as Forest
+
+    return Estimator(lambda n: Forest(N_TREES, n_jobs=n, random_state=0))
 
 
 def mrf() -> Estimator:
@@ -185,6 +213,13 @@ def intelex() -> Estimator:
     return Intelex(lambda n: Forest(N_TREES, n_jobs=n, random_state=0))
 
 
+def fastforest() -> Estimator:
+    """Return fast.ai's forest."""
+    from fastforest import FastForestClassifier
+
+    return FastForest(lambda n: FastForestClassifier(n_trees=N_TREES, seed=0))
+
+
 def lightgbm() -> Estimator:
     """Return LightGBM's forest, which has to be told a share of the rows.
 
@@ -223,11 +258,13 @@ def treeple() -> Estimator:
 
 # Forest: how to make it, and the package whose version counts
 MAKERS: dict[str, tuple[Callable[[], Any], str]] = {
+    "forest": (default_forest, "mrforest"),
     "mrf": (mrf, "mrforest"),
     "breiman": (breiman, "mrforest"),
     "random-forest": (random_forest, "scikit-learn"),
     "extra-trees": (extra_trees, "scikit-learn"),
     "intelex": (intelex, "scikit-learn-intelex"),
+    "fastforest": (fastforest, "fastforest"),
     "lightgbm": (lightgbm, "lightgbm"),
     "xgboost": (xgboost, "xgboost-cpu"),
     "ydf": (Ydf, "ydf"),
@@ -268,12 +305,28 @@ def measure_time(name: str, folder: Path, n_jobs: int) -> dict[str, Any]:
     warm_up(forest, X, y, n_jobs)
     gc.collect()
     fit = seconds(lambda: forest.fit(X, y, n_jobs))
-    told = forest.predict(many)[: len(y_test)]
-    return {
-        "fit": fit,
+    told: Any = None
+
+    def predict() -> None:
+        nonlocal told
+        told = forest.predict(many)[: len(y_test)]
+
+    first = seconds(predict) / len(many)
+    times = {
         "predict": predict_time(forest, many),
         **one_row_times(forest, many[:1], n_jobs),
-        "size": forest.size(),
+    }
+    size, loaded = forest.size(), None
+    if size is not None:
+        forest.use_threads(n_jobs)
+        forest.reload()
+        loaded = seconds(predict) / len(many)
+    return {
+        "fit": fit,
+        "first": first,
+        "loaded": loaded,
+        **times,
+        "size": size,
         "accuracy": float(np.mean(np.asarray(told).astype(np.int64) == y_test)),
         "engine": forest.engine(many[:1]),
         "version": version_of(package),
