@@ -17,16 +17,19 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 from mrforest import (
     BreimanForestClassifier,
+    ForestClassifier,
     MultinomialForestClassifier,
     PrivateForestClassifier,
 )
 from mrforest.dask import (
     DaskBreimanForestClassifier,
+    DaskForestClassifier,
     DaskMultinomialForestClassifier,
     DaskPrivateForestClassifier,
 )
 from tests.dask.parted import (
     as_array,
+    assert_same_choices,
     assert_same_forest,
     assert_same_trees,
     uneven,
@@ -121,6 +124,34 @@ def test_ordered_categories_keep_their_order(client):
     local = MultinomialForestClassifier(3, random_state=0).fit(X, y)
     assert far._schema.categories[0].tolist() == ["s", "m", "l"]
     assert_same_forest(far, local)
+
+
+@pytest.mark.parametrize("gather_rows", [500, None])
+def test_default_forest(client, gather_rows, tmp_path):
+    X, y = frame_of(3000)
+    X["size"] = pd.Categorical(X["size"], ["s", "m", "l"])
+    dd.from_pandas(X.assign(label=y), npartitions=5).to_parquet(tmp_path)
+    table = dd.read_parquet(tmp_path)
+    rows = table.drop(columns="label")
+    options = {"n_estimators": 6, "random_state": 0, "class_weight": "balanced"}
+    far = DaskForestClassifier(client, gather_rows=gather_rows, **options)
+    gc.disable()
+    try:
+        far.fit(rows, table["label"])
+        # Nothing is left on the workers, soon.
+        for _ in range(100):
+            if not client.futures:
+                break
+            time.sleep(0.05)
+        assert not client.futures
+    finally:
+        gc.enable()
+    local = ForestClassifier(**options).fit(X, y)
+    assert_same_forest(far, local)
+    assert_same_choices(far, local)
+    found = far.predict_proba(rows).compute()
+    np.testing.assert_array_equal(found, local.predict_proba(X))
+    np.testing.assert_array_equal(far.predict(rows).compute(), local.predict(X))
 
 
 @pytest.mark.filterwarnings("ignore::mrforest.privacy.PrivacyLeakWarning")

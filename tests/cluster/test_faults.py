@@ -15,15 +15,26 @@ from dask import delayed
 from distributed import Client, LocalCluster
 from sklearn.datasets import load_digits
 
-from mrforest import MultinomialForestClassifier, PrivateForestClassifier
+from mrforest import (
+    ForestClassifier,
+    MultinomialForestClassifier,
+    PrivateForestClassifier,
+)
 from mrforest.dask import (
+    DaskForestClassifier,
     DaskMultinomialForestClassifier,
     DaskPrivateForestClassifier,
     _cluster,
 )
 from mrforest.dask import forest as dask_forests
 from mrforest.dask import private as dask_private
-from tests.dask.parted import as_array, assert_same_forest, assert_same_trees
+from mrforest.dask import self_tuning as dask_self_tuning
+from tests.dask.parted import (
+    as_array,
+    assert_same_choices,
+    assert_same_forest,
+    assert_same_trees,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*inplace keyword.*")
 
@@ -55,7 +66,7 @@ def killing(client, depth, killed, n_victims=1):
                 os.kill(process, signal.SIGKILL)
 
     @contextmanager
-    def watching(n_trees, *, visible, words=None):
+    def watching(n_trees, *, visible, words=None, label=None):
         yield (lambda n_steps=1, note=None: None), watch
 
     return watching
@@ -76,6 +87,25 @@ def test_workers_are_killed_while_trees_grow(client, depth, n_victims, monkeypat
     assert len(killed) == n_victims
     assert not set(killed) & set(client.run(os.getpid).values())
     assert_same_forest(far, MultinomialForestClassifier(8, random_state=3).fit(X, y))
+
+
+@pytest.mark.parametrize(("depth", "n_victims"), [(0, 1), (2, 2)])
+def test_workers_are_killed_while_a_forest_tunes_itself(
+    client, depth, n_victims, monkeypatch
+):
+    client.wait_for_workers(2)
+    X, y = load_digits(return_X_y=True)
+    lengths = [500, 0, 700, 597]
+    killed = []
+    watching = killing(client, depth, killed, n_victims)
+    monkeypatch.setattr(dask_self_tuning, "watching", watching)
+    options = {"n_estimators": 5, "random_state": 3}
+    far = DaskForestClassifier(client, gather_rows=300, **options)
+    far.fit(as_array(X, lengths), as_array(y, lengths))
+    assert len(killed) == n_victims
+    local = ForestClassifier(**options).fit(X, y)
+    assert_same_forest(far, local)
+    assert_same_choices(far, local)
 
 
 @pytest.mark.filterwarnings("ignore::mrforest.privacy.PrivacyLeakWarning")

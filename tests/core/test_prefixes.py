@@ -88,6 +88,9 @@ def check_prefixes(table, params, seed, data) -> None:
     said = prefixes_say(compiled, table, tree, held, sizes, n_out)
     expected = twins_say(table, twin, held, sizes, n_out)
     np.testing.assert_allclose(said, expected, rtol=1e-14)
+    # Who has a tree alone finds the same leaves.
+    leaves = _core.find_leaves(compiled, tree, rows_of(held))
+    np.testing.assert_array_equal(leaves, tree["held_leaf"])
 
 
 @more

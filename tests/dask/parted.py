@@ -34,6 +34,30 @@ def assert_same_forest(found, expected):
     )
 
 
+def assert_same_choices(found, expected):
+    """What the forests have tried, chosen and measured."""
+    assert len(found.tuning_) == len(expected.tuning_)
+    for one, other in zip(found.tuning_, expected.tuning_, strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a, b)
+    for name in (
+        "max_features_",
+        "feature_budget_",
+        "split_budget_",
+        "equality_cuts_",
+        "criterion_",
+        "min_samples_split_",
+        "min_samples_leaf_",
+        "power_",
+        "oob_score_",
+        "feature_importances_",
+        "structure_importances_",
+    ):
+        np.testing.assert_array_equal(
+            getattr(found, name), getattr(expected, name), name
+        )
+
+
 def assert_same_trees(found, expected):
     """Every split and leaf of private forests."""
     for (columns, tree), (others, other) in zip(

@@ -214,15 +214,13 @@ def test_a_large_weight_takes_no_longer():
 def test_more_trees_by_a_warm_start():
     X, y = table()
     forest = ForestClassifier(40, warm_start=True, random_state=0).fit(X, y)
-    chosen = forest.max_features_, forest.min_samples_split_, forest.power_
+    chosen = forest.max_features_, forest.min_samples_split_
     first = [tree.threshold for tree in forest.estimators_]
     forest.set_params(n_estimators=55).fit(X, y)
     assert len(forest.estimators_) == 55
-    assert chosen == (forest.max_features_, forest.min_samples_split_, forest.power_)
+    assert chosen == (forest.max_features_, forest.min_samples_split_)
     for before, tree in zip(first, forest.estimators_, strict=False):
         assert_array_equal(before, tree.threshold)
-    assert not hasattr(forest, "oob_score_")
-    assert not hasattr(forest, "oob_decision_function_")
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 7, 20])

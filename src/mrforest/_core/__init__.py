@@ -25,7 +25,15 @@ from mrforest._core.distinct import distinct_values, places
 from mrforest._core.encode import encode, fingerprints, put_in_order
 from mrforest._core.grow import grow_tree
 from mrforest._core.growth import Limits
-from mrforest._core.held_out import add_leaves, add_prefixes, held_decrease
+from mrforest._core.held_out import (
+    add_leaves,
+    add_prefixes,
+    decrease_by_feature,
+    find_leaves,
+    held_decrease,
+    held_impurity,
+    impurity_of_classes,
+)
 from mrforest._core.importance import estimation_decrease, value_decrease
 from mrforest._core.losses import POWERS, sharpened_losses, squared_losses
 from mrforest._core.predict import (
@@ -51,12 +59,14 @@ from mrforest._core.remote import (
     part_nodes,
     paths_below,
 )
+from mrforest._core.remote_sample import SampleChooser, sample_places
 from mrforest._core.rng import (
     SPLIT_PURPOSE,
     bootstrap_points,
     copies_in_bag,
     held_out_points,
     indices,
+    is_held_out,
     is_structure,
     partition_points,
     structure_boundary,
@@ -101,6 +111,7 @@ __all__ = [
     "Random",
     "RegionSubtrees",
     "Rows",
+    "SampleChooser",
     "Sieve",
     "SplitRule",
     "Subtrees",
@@ -124,10 +135,12 @@ __all__ = [
     "count_node_points",
     "count_nodes",
     "count_pairs",
+    "decrease_by_feature",
     "distinct_values",
     "encode",
     "estimation_decrease",
     "find_cuts",
+    "find_leaves",
     "find_nodes",
     "find_nodes_by_matrix",
     "find_nodes_by_vectors",
@@ -139,8 +152,11 @@ __all__ = [
     "grow_sampled_tree",
     "grow_tree",
     "held_decrease",
+    "held_impurity",
     "held_out_points",
+    "impurity_of_classes",
     "indices",
+    "is_held_out",
     "is_structure",
     "pack_nodes",
     "part_nodes",
@@ -148,6 +164,7 @@ __all__ = [
     "paths_below",
     "places",
     "put_in_order",
+    "sample_places",
     "sharpened_losses",
     "shortest",
     "slice_codes",

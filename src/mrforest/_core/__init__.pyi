@@ -208,6 +208,9 @@ def held_out_points(
 def is_structure(
     key: Key, points: NDArray[np.int32], word: int, point: int
 ) -> NDArray[np.bool_]: ...
+def is_held_out(
+    key: Key, points: NDArray[np.int32], low: float, high: float
+) -> NDArray[np.bool_]: ...
 def copies_in_bag(key: Key, n: int, points: NDArray[np.int32]) -> NDArray[np.int32]: ...
 def indices(
     key: Key, path: int, purpose: int, limits: NDArray[np.int64]
@@ -282,6 +285,7 @@ def grow_sampled_tree(
     min_minority: int,
     n_asked: int = -1,
     idle: list[Any] | None = None,
+    below: tuple[int, int, float, float] | None = None,
 ) -> Tree: ...
 def add_prefixes(
     table: TrainingTable,
@@ -296,6 +300,19 @@ def add_leaves(
     held: NDArray[np.int32],
     out: NDArray[np.float64],
 ) -> None: ...
+def find_leaves(
+    table: TrainingTable, tree: Tree, rows: NDArray[np.int32]
+) -> NDArray[np.int32]: ...
+def held_impurity(
+    table: TrainingTable, tree: Tree, held: NDArray[np.int32]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def impurity_of_classes(table: TrainingTable, counts: NDArray[np.int64]) -> float: ...
+def decrease_by_feature(
+    nodes: NDArray[Any],
+    points: NDArray[np.float64],
+    impurity: NDArray[np.float64],
+    n_features: int,
+) -> NDArray[np.float64]: ...
 def held_decrease(
     table: TrainingTable, tree: Tree, held: NDArray[np.int32]
 ) -> NDArray[np.float64]: ...
@@ -391,6 +408,36 @@ class Chooser:
         self, counts: NDArray[np.int64], key: Key, path: int
     ) -> tuple[int, NDArray[np.float64]]: ...
 
+class SampleChooser:
+    def __init__(
+        self,
+        table: TrainingTable,
+        limits: Limits,
+        *,
+        rule: SplitRule,
+        offers_equality: bool,
+        max_scored: int,
+        min_minority: int,
+    ) -> None: ...
+    def choose(
+        self,
+        key: Key,
+        path: int,
+        depth: int,
+        n_structure: int,
+        n_points: int,
+        root_weight: float,
+        starts: NDArray[np.int64],
+        counts: NDArray[np.int32],
+    ) -> (
+        tuple[tuple[int, int, bool, bool], tuple[float, int], float]
+        | tuple[int, int]
+        | None
+    ): ...
+
+def sample_places(
+    key: Key, path: int, n: int, size: int, first_word: int, start: int, end: int
+) -> NDArray[np.int64]: ...
 def count_nodes(
     table: TrainingTable,
     rows: NDArray[np.int32],

@@ -12,12 +12,15 @@ way up from the leaf of a row tells what the tree says of it for every leaf size
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memset
 
 from mrforest._core.importance cimport add_decreases
 from mrforest._core.table cimport TrainingTable
-from mrforest._core.types cimport VARIANCE, Node, Table, mass_of, moment_of
+from mrforest._core.types cimport (
+    EQUALITY, FEATURE_MASK, MISSING_LEFT, VARIANCE, Node, Table, at, mass_of, moment_of,
+)
 
 
 cdef class Leaves:
@@ -163,56 +166,177 @@ def add_leaves(TrainingTable table, tree, const int32_t[::1] held, double[:, ::1
                 out[row, k] += leaves.said[k]
 
 
-def held_decrease(TrainingTable table, tree, const int32_t[::1] held):
-    """Decrease of the Gini impurity, or of the variance, by feature, measured on held rows.
+def find_leaves(TrainingTable table, tree, const int32_t[::1] rows):
+    """Leaf of each of some rows of a table, by its number in the tree; ndarray of int32."""
+    cdef const Node[::1] nodes = tree["nodes"]
+    cdef const Table* view = &table.view
+    cdef const uint8_t* narrow = <const uint8_t*> view.codes
+    cdef const uint16_t* wide = <const uint16_t*> view.codes
+    cdef int32_t[::1] bins = bins_of(table, nodes)
+    cdef Py_ssize_t i, node, feature, place
+    cdef int32_t code
+    cdef bint is_left
+    out = np.empty(rows.shape[0], dtype=np.int32)
+    cdef int32_t[::1] leaf_of = out
+    with nogil:
+        for i in range(rows.shape[0]):
+            node = 0
+            while nodes[node].child >= 0:
+                feature = nodes[node].feature & FEATURE_MASK
+                place = at(rows[i], view.n_rows) * view.n_features + feature
+                code = wide[place] if view.wide else narrow[place]
+                if code == view.n_bins[feature]:
+                    is_left = nodes[node].feature & MISSING_LEFT != 0
+                elif nodes[node].feature & EQUALITY:
+                    is_left = code == bins[node]
+                else:
+                    is_left = code <= bins[node]
+                node = nodes[node].child + (not is_left)
+            leaf_of[i] = -1 - nodes[node].child
+    return out
 
-    In a regression the unit is that of the squared moments.
+
+cdef object bins_of(TrainingTable table, const Node[::1] nodes):
+    """The bin that each split cuts at; `write_split` turned it into a threshold."""
+    cdef Py_ssize_t i, feature, low, high, middle, start
+    cdef const double[::1] values
+    out = np.zeros(nodes.shape[0], dtype=np.int32)
+    cdef int32_t[::1] bins = out
+    for i in range(nodes.shape[0]):
+        feature = nodes[i].feature & FEATURE_MASK
+        if nodes[i].child < 0:
+            continue
+        if nodes[i].threshold == INFINITY:
+            bins[i] = table.view.n_bins[feature] - 1
+            continue
+        if not nodes[i].feature & EQUALITY:
+            values = table.cuts
+            start, high = table.cuts_start[feature], table.cuts_start[feature + 1]
+        elif table.view.is_categorical[feature]:
+            bins[i] = <int32_t> nodes[i].threshold
+            continue
+        else:
+            values = table.equal_values
+            start, high = table.equal_start[feature], table.equal_start[feature + 1]
+        low = start
+        while low < high:
+            middle = (low + high) // 2
+            if values[middle] < nodes[i].threshold:
+                low = middle + 1
+            else:
+                high = middle
+        bins[i] = <int32_t> (low - start)
+    return out
+
+
+# ---- importances -------------------------------------------------------------------------
+
+cdef double class_impurity(
+    const Table* table, const int64_t* counts, double points
+) noexcept nogil:
+    """Gini impurity of points, of which there are so many of each class."""
+    cdef double mass, total = 0, squares = 0
+    cdef Py_ssize_t k
+    if points < 2:
+        return 0
+    for k in range(table.n_columns):
+        mass = <double> counts[k]
+        if table.class_weight is not NULL:
+            mass *= table.class_weight[k]
+        total += mass
+        squares += mass * mass
+    return (1 - squares / (total * total)) * (points / (points - 1)) if total > 0 else 0
+
+
+cdef double value_impurity(const double* sums, double points) noexcept nogil:
+    """Variance of points, from their masses, moments, and squared moments over masses."""
+    cdef double mean
+    if points < 2:
+        return 0
+    mean = sums[1] / sums[0]
+    return max(sums[2] / sums[0] - mean * mean, 0.0) * (points / (points - 1))
+
+
+def held_impurity(TrainingTable table, tree, const int32_t[::1] held):
+    """Held rows of each node of a tree, and the impurity among them.
+
+    It is the Gini impurity or, in the unit of the squared moments, the variance; without bias, and
+    0 for fewer than two rows.
+
+    Returns
+    -------
+    points, impurity : ndarray of float64
     """
     cdef Leaves leaves = Leaves(table, tree)
     cdef const Node[::1] nodes = leaves.nodes
     cdef Py_ssize_t n = nodes.shape[0], n_columns = leaves.table.n_columns, i, k, child, side
     cdef int32_t[::1] node_of_leaf = np.empty(leaves.points.shape[0], dtype=np.int32)
-    cdef double[::1] points = np.zeros(n)
-    cdef double[::1] impurity = np.zeros(n)
+    points_, impurity_ = np.zeros(n), np.zeros(n)
+    cdef double[::1] points = points_, impurity = impurity_
     # Of each node: the mass of each class; or mass, moment and squared moments over masses.
-    cdef double[:, ::1] sums = np.zeros((n, 3 if leaves.is_regression else n_columns))
-    cdef double mass, moment, total, squares
-    out = np.zeros(leaves.table.n_features)
-    cdef double[::1] of_feature = out
+    cdef int64_t[:, ::1] counts = np.zeros(
+        (0 if leaves.is_regression else n, n_columns), dtype=np.int64)
+    cdef double[:, ::1] sums = np.zeros((n if leaves.is_regression else 0, 3))
+    cdef double mass, moment
     with nogil:
         for i in range(n):
             if nodes[i].child < 0:
                 node_of_leaf[-1 - nodes[i].child] = <int32_t> i
         for k in range(held.shape[0]):
             i = node_of_leaf[leaves.held_leaf[k]]
-            mass = <double> mass_of(leaves.table, held[k])
             points[i] += 1
             if leaves.is_regression:
+                mass = <double> mass_of(leaves.table, held[k])
                 moment = <double> moment_of(leaves.table, held[k])
                 sums[i, 0] += mass
                 sums[i, 1] += moment
                 sums[i, 2] += moment * moment / mass
             else:
-                sums[i, leaves.table.y[held[k]]] += mass * leaves.weight(leaves.table.y[held[k]])
+                counts[i, leaves.table.y[held[k]]] += mass_of(leaves.table, held[k])
         for i in range(n - 1, -1, -1):
             child = nodes[i].child
             if child >= 0:
                 for side in range(2):
                     points[i] += points[child + side]
-                    for k in range(sums.shape[1]):
+                    for k in range(sums.shape[1] if leaves.is_regression else 0):
                         sums[i, k] += sums[child + side, k]
-            if points[i] < 2:
-                continue
+                    for k in range(0 if leaves.is_regression else n_columns):
+                        counts[i, k] += counts[child + side, k]
             if leaves.is_regression:
-                moment = sums[i, 1] / sums[i, 0]
-                impurity[i] = max(sums[i, 2] / sums[i, 0] - moment * moment, 0.0)
+                impurity[i] = value_impurity(&sums[i, 0], points[i])
             else:
-                total = squares = 0
-                for k in range(n_columns):
-                    total += sums[i, k]
-                    squares += sums[i, k] * sums[i, k]
-                if total > 0:
-                    impurity[i] = 1 - squares / (total * total)
-            impurity[i] *= points[i] / (points[i] - 1)
+                impurity[i] = class_impurity(leaves.table, &counts[i, 0], points[i])
+    return points_, impurity_
+
+
+def impurity_of_classes(TrainingTable table, const int64_t[::1] counts):
+    """Impurity of points that count one each, so many of each class, as `held_impurity` has it."""
+    return class_impurity(&table.view, &counts[0], np.sum(counts))
+
+
+def decrease_by_feature(
+    const Node[::1] nodes, const double[::1] points, double[::1] impurity, Py_ssize_t n_features
+):
+    """By how much the splits of a tree on each feature decrease the impurity.
+
+    Parameters
+    ----------
+    nodes : ndarray of NODE_DTYPE
+    points, impurity : ndarray of float64
+        Of each node. Where there is one point, the impurity is replaced by its parent's.
+    n_features : int
+    """
+    out = np.zeros(n_features)
+    cdef double[::1] of_feature = out
+    with nogil:
         add_decreases(&nodes[0], &points[0], &impurity[0], of_feature)
     return out
+
+
+def held_decrease(TrainingTable table, tree, const int32_t[::1] held):
+    """Decrease of the Gini impurity, or of the variance, by feature, measured on held rows.
+
+    In a regression the unit is that of the squared moments.
+    """
+    points, impurity = held_impurity(table, tree, held)
+    return decrease_by_feature(tree["nodes"], points, impurity, table.view.n_features)

@@ -322,6 +322,27 @@ def is_structure(key, const int32_t[::1] points, uint64_t word, int64_t point):
     return out
 
 
+def is_held_out(key, const int32_t[::1] points, double low, double high):
+    """Which of some points a tree holds out, see `held_out_points`.
+
+    Points ascend. Returns an ndarray of bool.
+    """
+    cdef Stream stream = open_stream(key[0], key[1], 0, Purpose.SAMPLE)
+    cdef uint64_t block[4]
+    cdef Py_ssize_t i, at_block = -1
+    cdef double u
+    out = np.empty(points.shape[0], dtype=np.bool_)
+    cdef uint8_t[::1] is_held = out.view(np.uint8)
+    with nogil:
+        for i in range(points.shape[0]):
+            if points[i] >> 2 != at_block:
+                at_block = points[i] >> 2
+                write_block(&stream, at_block, block)
+            u = uniform_from(block[points[i] & 3])
+            is_held[i] = low <= u and u < high
+    return out
+
+
 def copies_in_bag(key, Py_ssize_t n, const int32_t[::1] points):
     """How often some points are in the bag that `bootstrap_points` draws from n of them.
 

@@ -9,37 +9,19 @@ A node is a slice of one list: structure points first, then the points that are 
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
 
 from mrforest._core.cut_growth cimport write_split
-from mrforest._core.growth cimport (
-    FAILED, Growth, GrownNode, Limits, Pending, count_classes_of,
-)
-from mrforest._core.node_scores cimport NodeScores, ScoredNode
+from mrforest._core.growth cimport GrownNode, count_classes_of
+from mrforest._core.node_scores cimport ScoredNode
 from mrforest._core.partition cimport partition_rows
 from mrforest._core.rng cimport Purpose, next_index, open_stream
-from mrforest._core.rule cimport Draw, SplitRule
-from mrforest._core.splitter cimport Split
-from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport VARIANCE, mass_of, moment_of
-
-cdef enum:
-    ALL_NODES = -1
-
 
 cdef class SampledGrowth(Growth):
     """A growing tree; used by one thread, for one tree after the other."""
-
-    cdef SplitRule rule
-    cdef NodeScores scores
-    cdef bint offers_equality
-    cdef Py_ssize_t max_scored          # points that a node is scored on, at most, unless ...
-    cdef Py_ssize_t min_minority        # ... fewer of them than this are not of the largest class
-    cdef Py_ssize_t n_asked             # only nodes that hold out a point below this are split
-    cdef int32_t* sample
-    cdef object held                    # points that are held out, ascending
 
     def __init__(self, TrainingTable table, structure, points, key, Limits limits,
                  SplitRule rule, bint offers_equality, Py_ssize_t max_scored,
@@ -132,31 +114,41 @@ cdef class SampledGrowth(Growth):
             n_present += self.totals[i] > 0
         return n_present < 2
 
-    cdef Py_ssize_t draw_sample(
+    cdef const int32_t* take_sample(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t size, Draw* draw
     ) noexcept nogil:
-        """Draw one point of each of `size` equally long parts of the node, or of twice as many, and
-        so on, until enough are not of the largest class; return how many, n if all points are to
-        be scored."""
-        cdef Py_ssize_t i, first, length, shortest, over
-        while size < n:
-            # Part i begins at floor(i n / size); `over` is what the division leaves over.
-            first, over, shortest = 0, 0, n // size
-            for i in range(size):
-                over += n - shortest * size
-                length = shortest + (over >= size)
-                over -= size if over >= size else 0
-                self.sample[i] = rows[first + next_index(&draw.stream, length)]
-                first += length
-            if self.count_minority(self.sample, size) >= self.min_minority:
-                return size
-            size *= 2
-        return n
+        """One point of each of `size` equally long parts of the node; all points if there are no
+        more. NULL: they are elsewhere."""
+        cdef Py_ssize_t i, first = 0, length, shortest = n // size, over = 0
+        if size == n:
+            return rows
+        # Part i begins at floor(i n / size); `over` is what the division leaves over.
+        for i in range(size):
+            over += n - shortest * size
+            length = shortest + (over >= size)
+            over -= size if over >= size else 0
+            self.sample[i] = rows[first + next_index(&draw.stream, length)]
+            first += length
+        return self.sample
+
+    cdef const int32_t* draw_sample(
+        self, const int32_t* rows, Py_ssize_t n, Py_ssize_t* size, Draw* draw
+    ) noexcept nogil:
+        """Draw so many points of the node, or twice as many, and so on, until enough are not of
+        the largest class, or all points are there. Set the size to how many these are."""
+        cdef const int32_t* sample
+        while True:
+            size[0] = min(size[0], n)
+            sample = self.take_sample(rows, n, size[0], draw)
+            if (sample is NULL or size[0] == n
+                    or self.count_minority(sample, size[0]) >= self.min_minority):
+                return sample
+            size[0] *= 2
 
     cdef int draw_split(
         self, const Pending* node, Split* split, Py_ssize_t* n_scored
     ) noexcept nogil:
-        """Let the rule draw; 0 if the node stays a leaf."""
+        """Let the rule draw; 0 if the node stays a leaf, ELSEWHERE if points are."""
         cdef const GrownNode* grown = &self.nodes[node.number]
         cdef const int32_t* rows = &self.estimation[0] + grown.first_estimation
         cdef ScoredNode scored
@@ -173,12 +165,13 @@ cdef class SampledGrowth(Growth):
         scored.first = rows
         scored.end = rows + grown.n_estimation
         while True:
-            n = self.draw_sample(rows, node.n_structure, n, &draw)
+            scored.rows = self.draw_sample(rows, node.n_structure, &n, &draw)
+            if scored.rows is NULL:
+                return ELSEWHERE
             scored.is_whole = n == node.n_structure
-            scored.rows = rows if scored.is_whole else self.sample
             scored.n = n
             self.count_columns(scored.rows, n)
-            if scored.is_whole and self.is_pure(rows, n):
+            if scored.is_whole and self.is_pure(scored.rows, n):
                 return 0
             self.scores.enter(&scored)
             found = self.scores.split(&scored, &draw, split)
@@ -252,6 +245,7 @@ cdef class SampledGrowth(Growth):
         out = np.empty(held.shape[0], dtype=np.int32)
         cdef int32_t[::1] leaf_of = out
         cdef int32_t[::1] order = np.empty(self.n_nodes, dtype=np.int32)
+        cdef int32_t[::1] leaf_of_row = np.empty(self.table.n_rows, dtype=np.int32)
         cdef Py_ssize_t i, j, n_children = 1, n_leaves = 0
         cdef const GrownNode* grown
         with nogil:
@@ -264,18 +258,18 @@ cdef class SampledGrowth(Growth):
                     n_children += 2
                     continue
                 for j in range(grown.n_structure, grown.n_estimation):
-                    self.scratch[self.estimation[grown.first_estimation + j]] = (
+                    leaf_of_row[self.estimation[grown.first_estimation + j]] = (
                         <int32_t> n_leaves)
                 n_leaves += 1
             for i in range(held.shape[0]):
-                leaf_of[i] = self.scratch[held[i]]
+                leaf_of[i] = leaf_of_row[held[i]]
         return out
 
 
 def grow_sampled_tree(
     TrainingTable table, points, Py_ssize_t n_structure, key, Limits limits, *, SplitRule rule,
     bint offers_equality, Py_ssize_t max_scored, Py_ssize_t min_minority,
-    Py_ssize_t n_asked=ALL_NODES, idle=None
+    Py_ssize_t n_asked=ALL_NODES, idle=None, below=None
 ):
     """Grow a tree that some of the rows shape and all of them fill.
 
@@ -301,8 +295,8 @@ def grow_sampled_tree(
     n_asked : int, default=-1
         A node is split only if one of the rows 0 to n_asked - 1 is in it and held out. -1: all
         nodes are.
-    idle : list, default=None
-        See `grow_tree`.
+    idle, below : default=None
+        See `grow_tree`. Below a node, points are its rows.
 
     Returns
     -------
@@ -327,6 +321,7 @@ def grow_sampled_tree(
         growth = SampledGrowth(
             table, structure, points, key, limits, rule, offers_equality, max_scored,
             min_minority, n_asked)
+    growth.begin_at(below)
     tree = growth.run()
     tree["held_leaf"] = growth.held_leaves()
     if idle is not None:

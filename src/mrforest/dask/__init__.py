@@ -8,11 +8,13 @@ from mrforest.dask.forest import (
     DaskMultinomialForestClassifier,
 )
 from mrforest.dask.private import DaskPrivateForestClassifier
+from mrforest.dask.self_tuning import DaskForestClassifier
 
 __all__ = [
     "DaskBernoulliForestClassifier",
     "DaskBreimanForestClassifier",
     "DaskDenilForestClassifier",
+    "DaskForestClassifier",
     "DaskMultinomialForestClassifier",
     "DaskPrivateForestClassifier",
 ]

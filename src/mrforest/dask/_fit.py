@@ -27,7 +27,7 @@ from mrforest.dask._room import Room
 from mrforest.dask._subtrees import Arrays
 from mrforest.dask._tasks import same
 from mrforest.dask._trees import Level
-from mrforest.data.binning import Binning, binning_of, most_bins
+from mrforest.data.binning import Binning, binning_of, most_bins, offering_equality
 from mrforest.data.table import Schema
 from mrforest.data.training import MAX_POINTS
 from mrforest.forests._base import BaseForest
@@ -97,8 +97,11 @@ class ClusterFit:
         schema = _parts.join_schemas(parts)
         self._set_names(schema)
         classes, n_of_class = join_labels([part for _, part in parts])
-        cuts = self._find_cuts([part for _, part in parts], limit)
+        cuts, is_quantile = self._find_cuts([part for _, part in parts], limit)
         binning = binning_of(cuts, schema.n_categories)
+        if self._forest._offers_equality:
+            values = [part.listed for _, part in parts]
+            binning = offer_equality(binning, values, is_quantile)
         return Table(n_rows, schema, classes, n_of_class, binning)
 
     def _set_names(self, schema: Schema) -> None:
@@ -109,7 +112,8 @@ class ClusterFit:
 
     def _find_cuts(
         self, parts: Sequence[Description], limit: int
-    ) -> list[NDArray[np.float64]]:
+    ) -> tuple[list[NDArray[np.float64]], NDArray[np.bool_]]:
+        """Return the cuts of each feature, and whether they are its quantiles."""
         cuts: dict[int, NDArray[np.float64]] = {}
         wanted: dict[int, Wanted] = {}
         for j in range(len(parts[0].listed)):
@@ -127,7 +131,8 @@ class ClusterFit:
             for j, want in wanted.items():
                 parts_of_j = [part[j] for part in looked if part is not None]
                 cuts[j] = cuts_from(parts_of_j, want)
-        return [cuts[j] for j in range(len(parts[0].listed))]
+        features = range(len(parts[0].listed))
+        return [cuts[j] for j in features], np.array([j in wanted for j in features])
 
     # ---- the rows as codes ----------------------------------------------------------
 
@@ -203,6 +208,31 @@ class ClusterFit:
         for i in range(0, len(numbers), room.n_trees):
             some = numbers[i : i + room.n_trees]
             yield from growth.grow([tree_key(seed, tree) for tree in some])
+
+
+def offer_equality(
+    binning: Binning,
+    parts: Sequence[Sequence[Listed | None]],
+    is_quantile: NDArray[np.bool_],
+) -> Binning:
+    """Let numeric features be cut by equality, too, if they offer it.
+
+    Parameters
+    ----------
+    binning : Binning
+    parts : sequence
+        Of each part, the values of each feature; None: it is categorical.
+    is_quantile : ndarray of shape (n_features,), dtype=bool
+        Whether the cuts of a feature are quantiles: not all of its values are listed.
+    """
+    values = []
+    for j, is_many in enumerate(is_quantile.tolist()):
+        listed = [part[j] for part in parts]
+        known = [one.values for one in listed if one is not None and not is_many]
+        # -0 is 0.
+        values.append(np.unique(np.concatenate([*known, np.empty(0)])) + 0.0)
+    n_listed = np.array([len(of_feature) for of_feature in values])
+    return offering_equality(binning, np.concatenate(values), n_listed, ~is_quantile)
 
 
 def join_labels(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,10 @@ from mrforest.dask._trees import GrowingTree, Level, Waiting
 
 class ForestGrowth(OnShards[Problem]):
     """Grows trees of one forest; parameters are those of `OnShards`."""
+
+    # What a worker reads the rows of small nodes with, and grows what is below them
+    _rows: Callable[..., Any] = _subtrees.Rows
+    _grow_below: Callable[..., Any] = staticmethod(_subtrees.grow_below)
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -265,11 +269,13 @@ class ForestGrowth(OnShards[Problem]):
             for grown in self._cluster.gather(futures.pop(owner.tree.root, [])):
                 below |= grown
             for number in owner.leaves:
-                top = owner.nodes[number]
-                below[number] = _subtrees.top_leaf(top, owner.tree.key, self._chooser)
+                below[number] = self._leaf(owner.nodes[number], owner.tree.key)
             yield _subtrees.graft(
                 owner.tree.root, owner.nodes, below, self._problem.n_features
             )
+
+    def _leaf(self, node: Top, key: NDArray[np.uint64]) -> Arrays:
+        return _subtrees.top_leaf(node, key, self._chooser)
 
     def _bundles(
         self, growing: Sequence[GrowingTree]
@@ -304,7 +310,7 @@ class ForestGrowth(OnShards[Problem]):
     ) -> None:
         numbers = [number for _, of_tree in bundle for number in of_tree]
         excerpts = self._on_shards(points, _excerpts.excerpt, numbers)
-        rows = self._on(worker, _subtrees.Rows, excerpts, self._told)
+        rows = self._on(worker, self._rows, excerpts, self._told)
         for owner, of_tree in bundle:
             nodes = [
                 Small(
@@ -318,7 +324,7 @@ class ForestGrowth(OnShards[Problem]):
                 )
                 for number in of_tree
             ]
-            grown = self._on(worker, _subtrees.grow_below, rows, nodes, self._told)
+            grown = self._on(worker, self._grow_below, rows, nodes, self._told)
             futures.setdefault(owner.tree.root, []).append(grown)
 
 

@@ -2,6 +2,10 @@
 """The place of each row in the canonical order of all. These functions run on workers.
 
 parts ─► join: codes in the order of their hashes ─► rank, range by range ─► shard
+
+For trees whose nodes are scored on rows at certain places, rows move to the shard that
+has their range of places (`run_of`, `join_runs`): then shards follow one another in the
+canonical order.
 """
 
 from __future__ import annotations
@@ -109,3 +113,41 @@ def shard(
         [of_all[number] + np.int32(n) for of_all, n in zip(ranges, first, strict=True)]
     )
     return Shard(rows.codes, rows.y, points, problem.table(rows.codes, rows.y))
+
+
+# ---- shards that follow one another --------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """Rows of a shard whose places are in one range.
+
+    Attributes
+    ----------
+    codes, y, points : ndarray
+        See `Shard`.
+    """
+
+    codes: NDArray[Any]
+    y: NDArray[np.int32]
+    points: NDArray[np.int32]
+
+    def __sizeof__(self) -> int:
+        return self.codes.nbytes + self.y.nbytes + self.points.nbytes
+
+
+def run_of(shard: Shard, first: int, end: int) -> Run:
+    """Return the rows of a shard at the places from first to end."""
+    here = slice(*np.searchsorted(shard.points, [first, end]).tolist())
+    return Run(shard.codes[here], shard.y[here], shard.points[here])
+
+
+def join_runs(runs: Sequence[Run], problem: Problem) -> Shard:
+    """Return the shard that has all rows of one range of places."""
+    points = np.concatenate([run.points for run in runs])
+    order = np.argsort(points).astype(np.int32)
+    codes = np.concatenate([run.codes for run in runs])
+    _core.put_in_order(codes, order)
+    y = np.concatenate([run.y for run in runs])[order]
+    table = problem.table(codes, y) if len(y) else None
+    return Shard(codes, y, points[order], table)

@@ -99,13 +99,20 @@ class Problem:
             n_bins=self.binning.n_bins,
             cuts=self.binning.cuts,
             cuts_start=self.binning.cuts_start,
+            equal_values=self.binning.equal_values,
+            equal_start=self.binning.equal_start,
         )
 
-    def chooser(self) -> _core.Chooser:
-        """Return what splits nodes; it needs a table, but no rows of it."""
+    def blank_table(self) -> _core.TrainingTable:
+        """Return a table for those who need one, but no rows of it."""
         blank = np.zeros((1, self.n_features), dtype=self.binning.code_dtype)
-        table = self.table(blank, np.zeros(1, dtype=np.int32))
-        return _core.Chooser(table, self.limits, self.rule, is_honest=self.is_honest)
+        return self.table(blank, np.zeros(1, dtype=np.int32))
+
+    def chooser(self) -> _core.Chooser:
+        """Return what splits nodes."""
+        return _core.Chooser(
+            self.blank_table(), self.limits, self.rule, is_honest=self.is_honest
+        )
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,8 @@ class Top:
         Numbers; None: a leaf, or its subtree grew on one worker.
     threshold, feature, decrease
         Of the split.
+    held_points, held_impurity : float
+        See `_core.held_impurity`; of trees that hold out points.
     """
 
     path: int
@@ -122,6 +124,16 @@ class Top:
     threshold: float = 0.0
     feature: int = 0
     decrease: float = 0.0
+    held_points: float = 0.0
+    held_impurity: float = 0.0
+
+
+# What subtrees say of each node, if they do, and what a node above calls it
+OF_NODES = {
+    "node_decrease": "decrease",
+    "held_points": "held_points",
+    "held_impurity": "held_impurity",
+}
 
 
 def top_leaf(node: Top, key: NDArray[np.uint64], chooser: _core.Chooser) -> Arrays:
@@ -144,7 +156,7 @@ def top_leaf(node: Top, key: NDArray[np.uint64], chooser: _core.Chooser) -> Arra
 def graft(
     root: int, top: Mapping[int, Top], below: Mapping[int, Arrays], n_features: int
 ) -> Arrays:
-    """Return a tree as `_core.grow_tree` does.
+    """Return a tree as `_core.grow_tree` does; and what all subtrees say beside that.
 
     Parameters
     ----------
@@ -177,29 +189,31 @@ def graft(
     right = np.concatenate([[place[two] for _, two in children], right])
     leaf = np.concatenate([np.full(len(inner), -1), leaf])
 
-    def of_nodes(name: str, of_top: str) -> NDArray[Any]:
+    def of_nodes(name: str, of_top: str, parts: Sequence[Any]) -> NDArray[Any]:
         own = [getattr(top[number], of_top) for number in inner]
-        return np.concatenate([np.array(own), *(nodes[name] for nodes in below_nodes)])
+        return np.concatenate([np.array(own), *(part[name] for part in parts)])
 
-    decrease = np.concatenate(
-        [[top[number].decrease for number in inner]]
-        + [tree["node_decrease"] for tree in trees]
-    )
     order = breadth_first(place[root], left, right.astype(np.int64))
     is_inner = left[order] >= 0
     nodes = np.zeros(len(order), dtype=_core.NODE_DTYPE)
-    nodes["threshold"] = of_nodes("threshold", "threshold")[order]
-    nodes["feature"] = of_nodes("feature", "feature")[order]
+    nodes["threshold"] = of_nodes("threshold", "threshold", below_nodes)[order]
+    nodes["feature"] = of_nodes("feature", "feature", below_nodes)[order]
     nodes["child"] = np.where(
         is_inner, 2 * np.cumsum(is_inner) - 1, 0 - np.cumsum(~is_inner)
     )
     features = nodes["feature"][is_inner] & FEATURE_MASK
+    said = {
+        name: of_nodes(name, of_top, trees)[order]
+        for name, of_top in OF_NODES.items()
+        if all(name in tree for tree in trees)
+    }
     return {
         "nodes": nodes,
         # Added up in the order of the nodes, as the engine does
         "structure_decrease": np.bincount(
-            features, decrease[order[is_inner]], minlength=n_features
+            features, said.pop("node_decrease")[is_inner], minlength=n_features
         ),
+        **said,
     } | leaves_in_order(trees, leaf[order[~is_inner]])
 
 
@@ -238,6 +252,8 @@ def leaves_in_order(trees: Sequence[Arrays], order: NDArray[np.int64]) -> Arrays
         "leaf_points": of_leaves("leaf_points")[order],
         "leaf_label": of_leaves("leaf_label")[order],
         "mass_start": start.astype(np.int64),
-        "mass_class": of_leaves("mass_class")[masses],
-        "mass": of_leaves("mass")[masses],
+    } | {
+        name: of_leaves(name)[masses]
+        for name in ("mass_class", "mass", "count")
+        if all(name in tree for tree in trees)
     }

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mrforest.dask._problem import Tree
+from mrforest.dask._sampled_problem import SampledTree
 from mrforest.dask._subtrees import Top
 
 
@@ -36,7 +37,7 @@ class Level:
 class GrowingTree:
     """A tree as the driver knows it."""
 
-    tree: Tree
+    tree: Tree | SampledTree
     root_weight: float
     min_weight: float
     nodes: dict[int, Top] = field(default_factory=dict)

@@ -26,10 +26,14 @@ def described(level: Level) -> str:
 
 @contextmanager
 def watching(
-    n_trees: int, *, visible: bool, words: Callable[[Level], str] = described
+    n_trees: int,
+    *,
+    visible: bool,
+    words: Callable[[Level], str] = described,
+    label: str = "growing trees",
 ) -> Iterator[tuple[Step, Callable[[Level], None]]]:
     """Show a bar of trees, and how far those are that grow level by level."""
-    with progress_bar("growing trees", n_trees, visible=visible) as step:
+    with progress_bar(label, n_trees, visible=visible) as step:
 
         def watch(level: Level) -> None:
             step(0, note=words(level))

@@ -174,19 +174,41 @@ def find_bins(
     binning = binning_of(cuts, n_categories)
     if not offer_equality:
         return binning
+    return offering_equality(binning, values, n_listed, is_few)
+
+
+def offering_equality(
+    binning: Binning,
+    values: NDArray[np.float64],
+    n_listed: NDArray[np.int64],
+    is_few: NDArray[np.bool_],
+) -> Binning:
+    """Let numeric features of few values, all whole numbers, be cut by equality, too.
+
+    Parameters
+    ----------
+    binning : Binning
+    values : ndarray of float64
+        Distinct values of each feature, ascending, one feature after the other.
+    n_listed : ndarray of shape (n_features,), dtype=int64
+        How many these are.
+    is_few : ndarray of shape (n_features,), dtype=bool
+        Whether they are all values of the feature, and all midpoints are cuts.
+    """
+    first = np.cumsum(n_listed) - n_listed
     is_whole = np.zeros(len(values) + 1)
     is_whole[1:] = np.cumsum(values == np.floor(values))
     n_whole = is_whole[first + n_listed] - is_whole[first]
     may_be_codes = (
         is_few
-        & ~is_categorical
-        & (n_values > 2)
-        & (n_values <= MOST_EQUAL_VALUES)
-        & (n_whole == n_values)
+        & ~binning.is_categorical
+        & (n_listed > 2)
+        & (n_listed <= MOST_EQUAL_VALUES)
+        & (n_whole == n_listed)
     )
     if not may_be_codes.any():
         return binning
-    lengths = np.where(may_be_codes, n_values, 0)
+    lengths = np.where(may_be_codes, n_listed, 0)
     return replace(
         binning,
         equal_values=values[np.repeat(may_be_codes, n_listed)],

@@ -44,8 +44,9 @@ RECORDS: dict[str, type[Any]] = {
 KINDS = {kind.__name__: kind for kind in OF_KIND}
 FORESTS = [name for name in mrforest.__all__ if "Forest" in name]
 
-# Attributes that are written in another way, or belong to where a forest was fitted
-NOT_FITTED = {"_forest", "_skl_callbacks", "_sklearn_version"}
+# Attributes that are written in another way, that belong to where a forest was fitted,
+# or that only a warm start uses
+NOT_FITTED = {"_forest", "_held_out", "_skl_callbacks", "_sklearn_version"}
 
 
 def is_of(*kinds: type[Any]) -> Callable[[Any], bool]:

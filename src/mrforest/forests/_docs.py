@@ -177,7 +177,10 @@ min_weight_fraction_leaf : float, default=0.0
     "tuned_warm_start": """
 warm_start : bool, default=False
     Keep the trees of the previous fit and add more, with the setting and leaf size
-    that it chose. The forest then has no out-of-bag estimates.""",
+    that it chose. Out-of-bag estimates, and the power of a classifier, are then those
+    of all trees, provided that every fit since the first had `warm_start=True` and the
+    same rows, targets and weights. The order of the rows does not matter. Otherwise the
+    forest has no out-of-bag estimates, and its power stays the same.""",
     "tuned_": """
 max_features_ : int
     Features that a node looks at, as it was chosen.

@@ -110,14 +110,13 @@ class HeldOutGroups:
         """Return the number of the group of a tree."""
         return tree // self.trees_of_group(n_points)
 
-    def points(
+    def edges(
         self, seed: int, tree: int, n_points: int
-    ) -> tuple[NDArray[np.int32], int]:
-        """Return the points that shape a tree, then the others; and how many shape it.
+    ) -> tuple[NDArray[np.uint64], float, float]:
+        """Return the key of the group of a tree, and which points the tree holds out.
 
-        Both ascend. Each point has a uniform number in each group, and the trees of a
-        group hold out those with numbers in [0, share), [share, 2 share), and so on. A
-        tree that all points would be held out of is shaped by all.
+        Each point has a uniform number in each group, and the trees of a group hold out
+        those with numbers in [0, share), [share, 2 share), and so on.
         """
         group, place = divmod(tree, self.trees_of_group(n_points))
         share = self._share(n_points)
@@ -127,6 +126,16 @@ class HeldOutGroups:
         )
         sequence = np.random.SeedSequence(seed, spawn_key=(group, 0))
         key = sequence.generate_state(2, np.uint64).astype(np.uint64)
+        return key, low, high
+
+    def points(
+        self, seed: int, tree: int, n_points: int
+    ) -> tuple[NDArray[np.int32], int]:
+        """Return the points that shape a tree, then the others; and how many shape it.
+
+        Both ascend. A tree that all points would be held out of is shaped by all.
+        """
+        key, low, high = self.edges(seed, tree, n_points)
         points, n_structure = _core.held_out_points(key, n_points, low, high)
         if n_structure == 0:
             return np.arange(n_points, dtype=np.int32), n_points

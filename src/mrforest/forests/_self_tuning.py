@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Self
 
+import joblib
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
@@ -64,6 +65,7 @@ class SelfTuningForest(BaseForest):
     min_samples_leaf_: int
     tuning_: list[Trial]
     _held_decrease: NDArray[np.float64]
+    _held_out: HeldOut  # of all trees, if more may be added
 
     # ---- what a subclass says -------------------------------------------------------
 
@@ -161,19 +163,13 @@ class SelfTuningForest(BaseForest):
         """
         interrupt = np.zeros(1, dtype=np.uint8)
         training = training.with_criterion(setting.criterion)
-        n_features = setting.n_features
-        rule = _core.Multinomial(
-            setting.feature_budget,
-            setting.split_budget,
-            0 if n_features >= training.n_features else n_features,
-        )
         grow = partial(
             grow_some,
             seed=self._seed,
             training=training,
             sampler=sampler,
             setting=setting,
-            rule=rule,
+            rule=rule_of(setting, training.n_features),
             limits=self._size_limits(size, interrupt),
             n_asked=n_asked,
             idle=[],
@@ -189,19 +185,16 @@ class SelfTuningForest(BaseForest):
 
     # ---- choosing -------------------------------------------------------------------
 
-    def _try(
+    def _ask_about(
         self, setting: Setting, sizes: NDArray[np.int64], training: TrainingSet
-    ) -> Trial:
-        """Grow a few trees of a setting, and keep what they lose on held-out rows."""
+    ) -> HeldOut:
+        """Grow a few trees of a setting; return what they say of held-out rows."""
         n = training.n_points
         n_asked = min(n, MOST_ROWS)
-        sampler = HeldOutGroups(TRIAL_SHARE)
-        n_pairs = min(max(TRIAL_PREDICTIONS // n, LEAST_PAIRS), MOST_PAIRS)
-        n_trees = n_pairs * sampler.trees_of_group(n)
+        sampler, n_trees = trial_trees(n)
         held = HeldOut.of(sizes, n_asked, self._n_columns(training))
-        size = int(sizes[0]) if len(sizes) == 1 else int(sizes[0]) - 1
         trees = self._grow_trees(
-            range(n_trees), sampler, setting, size, training, n_asked
+            range(n_trees), sampler, setting, trial_size(sizes), training, n_asked
         )
         label = f"trying {setting.n_features} features a node"
         with progress_bar(label, n_trees, visible=self.verbose > 0) as step:
@@ -212,15 +205,22 @@ class SelfTuningForest(BaseForest):
                 )
                 held.counts[half, tree.held[tree.held < n_asked]] += 1
                 step()
+        return held
+
+    def _try(
+        self, setting: Setting, sizes: NDArray[np.int64], training: TrainingSet
+    ) -> Trial:
+        """Grow a few trees of a setting, and keep what they lose on held-out rows."""
+        held = self._ask_about(setting, sizes, training)
         losses = held.squared_losses(
-            self._truth(training, n_asked),
-            self._row_weights(training, n_asked),
+            self._truth(training, held.n_rows),
+            self._row_weights(training, held.n_rows),
             self.n_estimators,
         )
         best = int(losses.argmin())
         loss, power = self._judge(held.of_size(best), float(losses[best]), training)
         trial = Trial(*setting, sizes, losses, int(sizes[best]), loss, power)
-        unit = self._loss_unit(training, n_asked)
+        unit = self._loss_unit(training, held.n_rows)
         self.tuning_.append(trial._replace(losses=losses / unit, loss=loss / unit))
         return trial
 
@@ -263,6 +263,10 @@ class SelfTuningForest(BaseForest):
             self.criterion_,
         )
 
+    def _set_leaf(self, n_points: int) -> None:
+        given = self.min_samples_leaf
+        self.min_samples_leaf_ = least_leaf_size(n_points) if given == "auto" else given
+
     def _set_choice(self, setting: Setting, size: int) -> None:
         self.max_features_ = setting.n_features
         self.feature_budget_ = setting.feature_budget
@@ -286,11 +290,7 @@ class SelfTuningForest(BaseForest):
         first = len(self._forest) if more else 0
         for name, value in attributes.items():
             setattr(self, name, value)
-        self.min_samples_leaf_ = (
-            least_leaf_size(training.n_points)
-            if self.min_samples_leaf == "auto"
-            else self.min_samples_leaf
-        )
+        self._set_leaf(training.n_points)
         if not more:
             self._set_choice(*self._choose(training))
         numbers = range(first, self.n_estimators)
@@ -299,8 +299,6 @@ class SelfTuningForest(BaseForest):
             numbers, self._sampler(), self._setting(), size, training
         )
         self._schema = schema
-        for name in OOB_ATTRIBUTES:
-            self.__dict__.pop(name, None)
         self._add_trees(
             self._watch(grown, len(numbers)), training, len(X), first, more=more
         )
@@ -316,9 +314,8 @@ class SelfTuningForest(BaseForest):
         more: bool,
     ) -> None:
         """Put trees behind those that are there; ask them about rows they hold out."""
-        held = HeldOut.of(
-            np.zeros(1, dtype=np.int64), training.n_points, self._n_columns(training)
-        )
+        digest = self._digest_of(training)
+        held = self._held_so_far(training, digest, more=more)
         total = self._held_decrease if more else np.zeros(training.n_features)
         gathered = Gathered(self.n_estimators - first)
 
@@ -326,10 +323,11 @@ class SelfTuningForest(BaseForest):
             nonlocal total
             for grown in trees:
                 tree, half = grown.tree, grown.group % 2
-                _core.add_leaves(
-                    training.table, tree, grown.held, held.sums[half, :, 0]
-                )
-                held.counts[half, grown.held] += 1
+                if held is not None:
+                    _core.add_leaves(
+                        training.table, tree, grown.held, held.sums[half, :, 0]
+                    )
+                    held.counts[half, grown.held] += 1
                 total = total + grown.decrease
                 for name in ("held_leaf", "count"):
                     tree.pop(name, None)
@@ -343,9 +341,53 @@ class SelfTuningForest(BaseForest):
             self._held_decrease = total
             flat = self._flat(gathered.arrays(), training)
             self._forest = flat.join([self._forest, flat]) if more else flat
-            self._remember(first, training.origin, None)
-        if not more:  # else the rows of earlier trees may be others
+            self._remember(first, training.origin, digest)
+        for name in ("_held_out", *OOB_ATTRIBUTES):
+            self.__dict__.pop(name, None)
+        if held is not None:
             self._finish_tuning(held, training, n_rows)
+            if self.warm_start:
+                self._held_out = held
+
+    def _digest_of(self, training: TrainingSet) -> bytes | None:
+        """Return a fingerprint of what trees see of the rows, if more may be added."""
+        if not self.warm_start:
+            return None
+        table = training.with_criterion(self.criterion_).table
+        return bytes.fromhex(joblib.hash((table, training.scale)))
+
+    def _held_so_far(
+        self, training: TrainingSet, digest: bytes | None, *, more: bool
+    ) -> HeldOut | None:
+        """Return sums of the trees that are there; None if not all saw these rows."""
+        n = training.n_points
+        if not more:
+            sizes = np.zeros(1, dtype=np.int64)
+            return HeldOut.of(sizes, n, self._n_columns(training))
+        if not hasattr(self, "_held_out") or self._batches[-1].digest != digest:
+            return None
+        return self._held_out.first(n)  # a copy: the fit may be interrupted
+
+
+def rule_of(setting: Setting, n_features: int) -> _core.SplitRule:
+    """Return the split rule of a setting."""
+    return _core.Multinomial(
+        setting.feature_budget,
+        setting.split_budget,
+        0 if setting.n_features >= n_features else setting.n_features,
+    )
+
+
+def trial_trees(n_points: int) -> tuple[HeldOutGroups, int]:
+    """Return what draws the points of the trees of a trial, and how many there are."""
+    sampler = HeldOutGroups(TRIAL_SHARE)
+    n_pairs = min(max(TRIAL_PREDICTIONS // n_points, LEAST_PAIRS), MOST_PAIRS)
+    return sampler, n_pairs * sampler.trees_of_group(n_points)
+
+
+def trial_size(sizes: NDArray[np.int64]) -> int:
+    """Return the leaf size that the trees of a trial grow with."""
+    return int(sizes[0]) if len(sizes) == 1 else int(sizes[0]) - 1
 
 
 def later_sizes(sizes: NDArray[np.int64], best: Trial) -> NDArray[np.int64]:

@@ -71,11 +71,17 @@ class SelfTuningClassifier(SelfTuningForest, BaseForestClassifier):
     def _criterion(self) -> str:
         return self._criteria()[0]
 
-    def _finish_tuning(self, held: HeldOut, training: TrainingSet, n: int) -> None:
+    def _set_power(self, held: HeldOut, training: TrainingSet, *, counts: bool) -> None:
+        """Find the power by the first rows; `counts` is whether any row counts."""
         self.power_ = self._trial_power()
-        if held.has_halves.any():
-            self.power_ = self._sharpness(held.first(MOST_ROWS), training).power
+        if counts:
+            self.power_ = self._sharpness(held, training).power
         self._uniform_share = share_of_uniform(training.n_points)
+
+    def _finish_tuning(self, held: HeldOut, training: TrainingSet, n: int) -> None:
+        self._set_power(
+            held.first(MOST_ROWS), training, counts=bool(held.has_halves.any())
+        )
         rows, means = held.means()
         self.oob_decision_function_ = np.full((n, self.n_classes_), np.nan)
         self.oob_decision_function_[training.origin[rows]] = self._calibrated(means)
