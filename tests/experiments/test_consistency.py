@@ -10,7 +10,12 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from mrforest.experiments import consistency
-from mrforest.experiments.consistency import excess_of, leaf_size, slope_of
+from mrforest.experiments.consistency import (
+    VARIANTS,
+    excess_of,
+    leaf_size,
+    slope_of,
+)
 from mrforest.experiments.consistency_figure import draw
 from mrforest.experiments.distributions import DISTRIBUTIONS
 from mrforest.experiments.protocol import PAPER
@@ -54,6 +59,7 @@ def test_leaves_grow_but_slower_than_the_table():
     assert (np.diff(k) > 0).all()
     assert (np.diff(k / np.array(sizes)) < 0).all()
     assert leaf_size("Breiman, k = 5", 10**9) == 5
+    assert leaf_size("ForestClassifier", 10**9) is None
 
 
 def test_tasks_cover_all_forests_and_sizes():
@@ -64,7 +70,7 @@ def test_tasks_cover_all_forests_and_sizes():
         1_000_000,
     }
     for tasks in (quick, full):
-        assert {task["forest"] for task in tasks} >= set(PAPER)
+        assert {task["forest"] for task in tasks} >= {*PAPER, "ForestClassifier"}
         assert {task["distribution"] for task in tasks} == set(DISTRIBUTIONS)
         # A standard error needs two.
         counts = pd.DataFrame(tasks).groupby(["distribution", "forest", "n"]).size()
@@ -159,6 +165,19 @@ def test_figure_has_a_column_for_each_distribution_and_the_slopes():
     labels = [text.get_text() for text in below.get_legend().get_texts()]
     assert labels[0].startswith("MRF: -0.50 ± ")
     assert any("Bayes risk 0.2000" in text.get_text() for text in above.texts)
+
+
+def test_a_variant_looks_like_its_forest_but_broken():
+    assert set(VARIANTS) | set(VARIANTS.values()) <= set(consistency.FORESTS)
+    frame = made_up({name: -0.5 for pair in VARIANTS.items() for name in pair})
+    lines = {
+        drawn.get_label(): drawn.lines[0] for drawn in draw(frame).axes[0].containers
+    }
+    for variant, forest in VARIANTS.items():
+        assert lines[variant].get_color() == lines[forest].get_color()
+        assert lines[variant].get_marker() == lines[forest].get_marker()
+        assert lines[variant].get_linestyle() == "--"
+        assert lines[forest].get_linestyle() == "-"
 
 
 def test_figure_of_single_repetitions_has_no_errors():

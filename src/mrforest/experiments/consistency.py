@@ -4,7 +4,12 @@
 The paper's Theorem 1 promises that the error tends to the Bayes risk if the size k of a
 leaf grows with the number n of rows, k → ∞ and k/n → 0. Here k = √n / 2, which is the
 paper's 5 at n = 100, and `leaf_rule="floor"`, which is what the theorem covers, for all
-forests. Two of them are also grown as the paper's experiments do, with k = 5 for any n.
+forests of the paper. Two of them are also grown as the paper's experiments do, with
+k = 5 for any n.
+
+`ForestClassifier` chooses the size of its leaves itself. It is grown with every
+midpoint as a cut, as theorem A in docs/theory.md has it, and with 255 bins, its
+default.
 
 The error of a fitted forest is computed from the known posterior at a large, fixed set
 of points, not from labels: it has no noise of labels in it, and its excess over the
@@ -23,10 +28,12 @@ from numpy.typing import NDArray
 
 from mrforest.experiments.distributions import DISTRIBUTIONS, Distribution
 from mrforest.experiments.protocol import PAPER, make_forest
+from mrforest.forests.forest import ForestClassifier
 
 __all__ = [
     "EXPERIMENT",
     "FORESTS",
+    "VARIANTS",
     "Slope",
     "excess_by_size",
     "leaf_size",
@@ -54,10 +61,22 @@ FIXED_LEAF = 5
 # The forests of the paper, and two again with the k and the leaf rule of Table 1:
 # forest of the protocol, leaf rule
 FIXED = {"MRF, k = 5": ("MRF", "stop"), "Breiman, k = 5": ("Breiman", "floor")}
-FORESTS = {name: (name, "floor") for name in PAPER} | FIXED
+BY_RULE = {name: (name, "floor") for name in PAPER} | FIXED
+# The default forest: max_bins
+SELF_TUNING: dict[str, Any] = {
+    "ForestClassifier": "exact",
+    "ForestClassifier, 255 bins": 255,
+}
+FORESTS = (*BY_RULE, *SELF_TUNING)
+# Variants, and the forests that they are variants of
+VARIANTS = {
+    "MRF, k = 5": "MRF",
+    "Breiman, k = 5": "Breiman",
+    "ForestClassifier, 255 bins": "ForestClassifier",
+}
 
 
-def leaf_size(forest: str, n: int) -> int:
+def leaf_size(forest: str, n: int) -> int | None:
     """Return k, the size of a leaf.
 
     Parameters
@@ -69,7 +88,8 @@ def leaf_size(forest: str, n: int) -> int:
 
     Returns
     -------
-    int
+    int or None
+        None if the forest chooses it.
 
     Examples
     --------
@@ -78,6 +98,8 @@ def leaf_size(forest: str, n: int) -> int:
     >>> leaf_size("MRF, k = 5", 10**6)
     5
     """
+    if forest in SELF_TUNING:
+        return None
     return FIXED_LEAF if forest in FIXED else math.ceil(math.sqrt(n) / 2)
 
 
@@ -97,7 +119,7 @@ def tasks(*, quick: bool = False) -> list[dict[str, Any]]:
     --------
     >>> from mrforest.experiments import consistency
     >>> len(consistency.tasks(quick=True)), len(consistency.tasks())
-    (512, 1824)
+    (640, 2280)
     >>> sorted(consistency.tasks()[0])
     ['distribution', 'forest', 'k', 'n', 'n_trees', 'repetition']
     """
@@ -143,18 +165,24 @@ def measure(settings: Mapping[str, Any]) -> dict[str, float]:
     distribution = DISTRIBUTIONS[settings["distribution"]]
     n, repetition = settings["n"], settings["repetition"]
     X, y = distribution.sample(n, np.random.default_rng([repetition, n]))
-    forest = make_forest(
-        *FORESTS[settings["forest"]],
-        n_estimators=settings["n_trees"],
-        min_samples_leaf=settings["k"],
-        random_state=repetition,
-    ).fit(X, y)
-    excess = excess_of(forest, distribution)
+    excess = excess_of(_make_forest(settings).fit(X, y), distribution)
     return {
         "excess": excess,
         "risk": distribution.bayes_risk + excess,
         "bayes_risk": distribution.bayes_risk,
     }
+
+
+def _make_forest(settings: Mapping[str, Any]) -> Any:
+    name = settings["forest"]
+    common = {
+        "n_estimators": settings["n_trees"],
+        "n_jobs": 1,
+        "random_state": settings["repetition"],
+    }
+    if name in SELF_TUNING:
+        return ForestClassifier(max_bins=SELF_TUNING[name], **common)
+    return make_forest(*BY_RULE[name], min_samples_leaf=settings["k"], **common)
 
 
 def excess_of(forest: Any, distribution: Distribution, n_test: int = N_TEST) -> float:

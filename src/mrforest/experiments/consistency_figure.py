@@ -19,24 +19,28 @@ from mrforest.experiments._panels import (
     panels,
     present,
 )
-from mrforest.experiments.consistency import FORESTS, excess_by_size, summary
+from mrforest.experiments.consistency import (
+    FORESTS,
+    VARIANTS,
+    excess_by_size,
+    summary,
+)
 from mrforest.experiments.distributions import DISTRIBUTIONS
 
 __all__ = ["draw"]
 
-# Colour, marker and line of each forest. Those of a fixed k look like their twins, but
-# broken and hollow.
+# Colour and marker of each forest. A variant has those of its forest, but a broken line
+# and hollow markers.
 STYLES = {
-    "Denil14": (GREEN, "^", "-"),
-    "BRF": (PURPLE, "v", "-"),
-    "CompRF-C": (SKY, "D", "-"),
-    "MRF": (BLUE, "o", "-"),
-    "CompRF-I": (ORANGE, "P", "-"),
-    "Breiman": (VERMILION, "s", "-"),
-    "MRF, k = 5": (BLUE, "o", "--"),
-    "Breiman, k = 5": (VERMILION, "s", "--"),
+    "Denil14": (GREEN, "^"),
+    "BRF": (PURPLE, "v"),
+    "CompRF-C": (SKY, "D"),
+    "MRF": (BLUE, "o"),
+    "CompRF-I": (ORANGE, "P"),
+    "Breiman": (VERMILION, "s"),
+    "ForestClassifier": (BLACK, "*"),
 }
-OTHER = (GREY, "x", ":")
+OTHER = (GREY, "x")
 
 
 def draw(frame: pd.DataFrame) -> Figure:
@@ -80,7 +84,7 @@ def draw(frame: pd.DataFrame) -> Figure:
     trees = ", ".join(str(number) for number in sorted(frame["n_trees"].unique()))
     figure.suptitle(
         f"Error as the table grows: {trees} trees, leaves of k = √n / 2 points or, "
-        "broken lines, of 5",
+        "broken lines, of 5; ForestClassifier chooses k",
         fontweight="bold",
     )
     return figure
@@ -120,9 +124,11 @@ def _draw_line(
     axes: Axes, forest: str, means: pd.DataFrame, what: str, *, label: str
 ) -> None:
     own = means[means["forest"] == forest].sort_values("n")
-    colour, marker, line = STYLES.get(forest, OTHER)
+    is_variant = forest in VARIANTS
+    colour, marker = STYLES.get(VARIANTS.get(forest, forest), OTHER)
     axes.errorbar(
-        own["n"], own[what], own["error"].fillna(0), color=colour, linestyle=line,
-        linewidth=1.3, marker=marker, markersize=5, capsize=2, label=label,
-        markerfacecolor=colour if line == "-" else "white",
+        own["n"], own[what], own["error"].fillna(0), color=colour,
+        linestyle="--" if is_variant else "-", linewidth=1.3, marker=marker,
+        markersize=8 if marker == "*" else 5, capsize=2, label=label,
+        markerfacecolor="white" if is_variant else colour,
     )  # fmt: skip

@@ -36,6 +36,7 @@ FORESTS: dict[str, Style] = {
     "scikit-learn": (COLOURS["grey"], "x"),
     "completely random": (COLOURS["brown"], "star"),
     "DMRF-style": (COLOURS["pink"], "hexagon"),
+    "ForestClassifier": (COLOURS["brown"], "pentagon"),
 }
 OTHER: Style = (COLOURS["grey"], "circle-open")
 
