@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 from accuracy_figure import draw
 from accuracy_forests import ENVIRONMENT, ESTIMATORS, FORESTS, WORKER
-from accuracy_metrics import class_scores, pack, top_labels, value_scores
+from accuracy_metrics import class_scores, pack, value_scores
 from accuracy_parts import PARTS, Part
 from accuracy_report import page, summary, values_of
 from accuracy_tables import Table
@@ -38,6 +38,7 @@ from record import Results, fill_in
 from mrforest._progress import Step, progress_bar
 from mrforest.experiments import whole_file
 from mrforest.experiments.datasets import DatasetError
+from mrforest.experiments.probability_scores import top_labels
 
 HERE = Path(__file__).parent
 PUBLISHED = HERE.parent / "docs/results"

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import base64
 import zlib
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import r2_score, root_mean_squared_error
 
 from mrforest.experiments import protocol
+from mrforest.experiments.probability_scores import log_loss
 
-N_BINS = 15
 STEPS = 2**15 - 1  # a confidence and a bit fit into two bytes
 
 Floats = NDArray[np.float64]
@@ -48,24 +47,6 @@ def class_scores(
     }
 
 
-def log_loss(truth: Classes, probabilities: Floats, n_train: int) -> float:
-    """Return the mean of -log(probability of the right class).
-
-    Forests often give a class the probability 0, and one row of that class would make
-    the mean infinite. So every probability is made 0.5 / n_train at least, which is
-    half of a training row, and all are divided by their sum.
-
-    Examples
-    --------
-    >>> never = log_loss(np.array([1]), np.array([[1.0, 0.0]]), n_train=100)
-    >>> round(never, 3), round(float(np.log((1 + 0.005) / 0.005)), 3)
-    (5.303, 5.303)
-    """
-    raised = np.maximum(probabilities, 0.5 / n_train)
-    right = raised[np.arange(len(truth)), truth] / raised.sum(axis=1)
-    return float(-np.log(right).mean())
-
-
 def value_scores(truth: Floats, predicted: Floats) -> dict[str, float]:
     """Return R² and the root of the mean squared error.
 
@@ -82,12 +63,6 @@ def value_scores(truth: Floats, predicted: Floats) -> dict[str, float]:
 
 
 # ---- calibration ---------------------------------------------------------------------
-
-
-def top_labels(truth: Classes, probabilities: Floats) -> tuple[Floats, NDArray[Any]]:
-    """Return the largest probability of each row, and whether its class is right."""
-    top = probabilities.argmax(axis=1)
-    return probabilities[np.arange(len(top)), top], top == truth
 
 
 def pack(confidence: Floats, is_right: NDArray[np.bool_]) -> str:
@@ -109,24 +84,3 @@ def unpack(text: str) -> tuple[Floats, NDArray[np.bool_]]:
     """Read what `pack` wrote."""
     codes = np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<u2")
     return (codes // 2) / STEPS, codes % 2 == 1
-
-
-def calibration_error(confidence: Floats, is_right: NDArray[np.bool_]) -> float:
-    """Return the expected calibration error of the most probable classes.
-
-    Rows are sorted by confidence and cut into 15 bins of the same number of rows. The
-    error is the mean over rows of |confidence - accuracy| of their bin.
-
-    Examples
-    --------
-    >>> calibration_error(np.full(100, 0.75), np.arange(100) < 50)
-    0.25
-    """
-    # Equal confidences come in a random order, for that of the table may tell the
-    # class.
-    shuffled = np.random.default_rng(0).permutation(len(confidence))
-    order = shuffled[np.argsort(confidence[shuffled], kind="stable")]
-    gaps = confidence[order] - is_right[order]
-    return float(
-        sum(abs(part.sum()) for part in np.array_split(gaps, N_BINS)) / len(gaps)
-    )

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from accuracy_forests import BASE, FORESTS, OURS
-from accuracy_metrics import calibration_error, unpack
+from accuracy_metrics import unpack
 from accuracy_parts import MEASURES, PARTS, Measure
 from peers_report import number, spread
 
 from mrforest.experiments import stats
+from mrforest.experiments.probability_scores import calibration_error
 from mrforest.experiments.tables import Cell, Grid
 
 TABLE = ["part", "dataset"]

@@ -69,7 +69,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/(plot_|segment_)",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.default_forest_first",
     "backreferences_dir": "api/backreferences",
     "doc_module": ("mrforest",),
     # The first must see pyplot's figures, which the second closes.

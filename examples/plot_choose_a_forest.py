@@ -18,7 +18,7 @@ from mrforest import (
     BreimanForestClassifier,
     ComparisonForestClassifier,
     CompletelyRandomForestClassifier,
-    DenilForestClassifier,
+    ForestClassifier,
     MultinomialForestClassifier,
     PurelyRandomForestClassifier,
 )
@@ -27,18 +27,19 @@ X, y = make_moons(400, noise=0.3, random_state=0)
 X_test, y_test = make_moons(10_000, noise=0.3, random_state=1)
 
 forests = {
+    "default": ForestClassifier(random_state=0),
     "Breiman": BreimanForestClassifier(random_state=0),
     "multinomial": MultinomialForestClassifier(voting="soft", random_state=0),
-    "Denil14": DenilForestClassifier(voting="soft", random_state=0),
     "comparisons": ComparisonForestClassifier(voting="soft", random_state=0),
     "completely random": CompletelyRandomForestClassifier(random_state=0),
     "purely random": PurelyRandomForestClassifier(random_state=0),
 }
 
 # %%
-# Honest forests (multinomial, Denil14, comparisons, completely random) fill their
-# leaves with rows that did not shape them. Breiman's uses the same rows for both, and
-# islands around single rows tell of it. The purely random forest chooses its cells
+# The default forest, `ForestClassifier`, chooses the size of its leaves by rows that it
+# holds out. Honest forests (multinomial, comparisons, completely random) fill their
+# leaves with rows that did not shape them. Breiman's uses the same rows for both, which
+# shows in the islands around single rows. The purely random forest chooses its cells
 # without any data and needs many more rows.
 
 figure, panels = plt.subplots(
@@ -64,5 +65,5 @@ for panel, (name, forest) in zip(panels.flat, forests.items(), strict=True):
 plt.show()
 
 # %%
-# The accuracies are those of 10,000 other rows of the same moons. What each forest is
-# for, and what is proved about it, is told in :doc:`The forests </forests>`.
+# The accuracies are measured on 10,000 other rows of the same moons.
+# :doc:`Which forest should I take? </which-forest>` helps to choose one.

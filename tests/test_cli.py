@@ -50,16 +50,13 @@ def test_demo_prints_a_table_and_writes_a_figure(call, tmp_path):
     result = call("demo", "--n-estimators", "3", "--n-jobs", "1")
     assert result.exit_code == 0, result.output
     for text in (
-        "MRF, hard vote",
-        "MRF, soft vote",
-        "scikit-learn RF",
-        "95.78",
-        "96.01",
+        *("Breast cancer", "Digits", "Wine"),
+        *("ForestClassifier", "scikit-learn RF", "MRF (paper)"),
     ):
         assert text in result.stdout
     assert "cross-validating" not in result.stdout  # the bar is on standard error
-    assert [path.name for path in (tmp_path / "demo").iterdir()] == ["wdbc.png"]
-    assert (tmp_path / "demo/wdbc.png").read_bytes().startswith(PNG)
+    assert [path.name for path in (tmp_path / "demo").iterdir()] == ["forests.png"]
+    assert (tmp_path / "demo/forests.png").read_bytes().startswith(PNG)
 
 
 def test_demo_writes_where_it_is_told(call, tmp_path):

@@ -234,7 +234,8 @@ def reproduce_consistency(
         output=output,
         n_jobs=n_jobs,
         title="Error above the Bayes risk as the table grows",
-        caption="Leaves of k = sqrt(n) / 2 points, or of 5. Slope: of log excess over "
+        caption="Leaves of k = sqrt(n) / 2 points, or of 5; ForestClassifier chooses "
+        "their size. Slope: of log excess over "
         f"log n, from {consistency.SLOPE_FROM:,} rows on; last slope: of the two "
         "largest sizes. Errors are standard errors over repetitions.",
     )

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The demo: breast-cancer data → cross-validated forests → one figure.
+"""The demo: three tables → cross-validated forests → one figure.
 
-The data is the paper's WDBC, which scikit-learn carries. Nothing is downloaded.
+The tables come with scikit-learn. Nothing is downloaded.
 """
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,102 +15,73 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.calibration import calibration_curve
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.metrics import log_loss
-from sklearn.model_selection import KFold
+from sklearn.model_selection import StratifiedKFold
 
+from mrforest.experiments._panels import BLUE, GREY, ORANGE, panels
+from mrforest.experiments.probability_scores import (
+    calibration_error,
+    log_loss,
+    top_labels,
+)
+from mrforest.forests.forest import ForestClassifier
 from mrforest.forests.multinomial import MultinomialForestClassifier
 
-__all__ = ["N_FITS", "Demo", "ForestScores", "draw", "run"]
+__all__ = ["N_FITS", "ForestScores", "draw", "run"]
+
+TABLES: dict[str, Callable[..., Any]] = {
+    "Breast cancer": load_breast_cancer,
+    "Digits": load_digits,
+    "Wine": load_wine,
+}
+OURS, PEER, PAPER = "ForestClassifier", "scikit-learn RF", "MRF (paper)"
+COLOURS = {OURS: BLUE, PEER: ORANGE, PAPER: GREY}
 
 N_FOLDS = 10
-N_FITS = 2 * N_FOLDS
+N_SHUFFLES = 3
+N_FITS = len(TABLES) * N_SHUFFLES * N_FOLDS * len(COLOURS)
 
-# Table 1 of the paper, row Wdbc, in per cent.
-PRINTED_MULTINOMIAL, PRINTED_BREIMAN = 95.78, 96.01
-
-# A fitted forest and the seconds that it took.
-Fit = tuple[Any, float]
-
-BLUE, ORANGE, GREY = "#1f5fa8", "#e07b00", "#8a8a8a"
+# The table whose reliability curves are drawn: the edges of the bins of probabilities,
+# and the fewest rows of a bin that is drawn
+CURVE = "Digits"
+EDGES = np.linspace(0, 1, 9)
+FEWEST = 20
 
 
 @dataclass(frozen=True, eq=False)
 class ForestScores:
-    """One forest, cross-validated.
+    """One forest on one table, cross-validated several times.
 
     Attributes
     ----------
-    name : str
-        What to call it.
-    printed : float or None
-        Accuracy that the paper prints, in per cent.
-    accuracies : ndarray of shape (n_folds,)
+    accuracies : ndarray of shape (n_shuffles, n_folds)
         Share of the rows of a fold that get their right label, in per cent.
-    probabilities : ndarray of shape (n_samples,)
-        Probability of a benign tumour, from the fit that had not seen the row.
+    confidence : ndarray of shape (n_shuffles, n_rows)
+        Largest probability of each row, from the fit that had not seen the row.
+    is_right : ndarray of shape (n_shuffles, n_rows)
+        Whether the class of this probability is the right one.
     log_loss : float
-        Mean of -log(probability of the right label).
+        Mean of -log(probability of the right class).
+    calibration_error : float
+        Expected calibration error, mean over shuffles.
     fit_seconds : float
-        Median over the folds.
-    n_bytes : int
-        Size of the pickled forest, median over the folds.
+        Median over all fits.
 
     Examples
     --------
     >>> from mrforest.experiments import demo
-    >>> found = demo.run(n_estimators=5)
-    >>> found.soft.name, len(found.soft.accuracies), found.soft.log_loss < 1
-    ('MRF, soft vote', 10, True)
+    >>> scores = demo.run(n_estimators=5)["Wine"]["ForestClassifier"]
+    >>> scores.accuracies.shape, scores.confidence.shape, scores.log_loss < 1
+    ((3, 10), (3, 178), True)
     """
 
-    name: str
-    printed: float | None
     accuracies: NDArray[np.float64]
-    probabilities: NDArray[np.float64]
+    confidence: NDArray[np.float64]
+    is_right: NDArray[np.bool_]
     log_loss: float
+    calibration_error: float
     fit_seconds: float
-    n_bytes: int
-
-
-@dataclass(frozen=True, eq=False)
-class Demo:
-    """All that the demo shows.
-
-    Attributes
-    ----------
-    y : ndarray of shape (n_samples,)
-        1 is benign, 0 malignant.
-    hard, soft, breiman : ForestScores
-        The multinomial forest that votes, the same that averages shares of leaves,
-        scikit-learn's forest.
-    feature_names : list of str
-        Names of the features.
-    importances : ndarray of shape (n_folds, n_features)
-        Importances of the multinomial forests, measured on their estimation points.
-
-    Examples
-    --------
-    >>> from mrforest.experiments import demo
-    >>> found = demo.run(n_estimators=5)
-    >>> found.importances.shape, len(found.forests)
-    ((10, 30), 3)
-    """
-
-    y: NDArray[np.int64]
-    hard: ForestScores
-    soft: ForestScores
-    breiman: ForestScores
-    feature_names: list[str]
-    importances: NDArray[np.float64]
-
-    @property
-    def forests(self) -> tuple[ForestScores, ForestScores, ForestScores]:
-        """All three, in the order in which they are shown."""
-        return self.hard, self.soft, self.breiman
 
 
 def run(
@@ -121,13 +90,13 @@ def run(
     seed: int = 0,
     n_jobs: int = -1,
     step: Callable[[], object] = lambda: None,
-) -> Demo:
-    """Cross-validate both forests.
+) -> dict[str, dict[str, ForestScores]]:
+    """Cross-validate the forests: three times ten folds of each table.
 
     Parameters
     ----------
     n_estimators : int, default=100
-        Number of trees of each forest.
+        Number of trees of each forest. All else is as by default.
     seed : int, default=0
         Seed of the folds and of the forests.
     n_jobs : int, default=-1
@@ -137,92 +106,89 @@ def run(
 
     Returns
     -------
-    Demo
-        The same for any `n_jobs`, but for the seconds.
+    dict of dict of ForestScores
+        Tables, and forests of each. The same for any `n_jobs`, but for the seconds.
 
     Examples
     --------
     >>> from mrforest.experiments import demo
     >>> found = demo.run(n_estimators=5)
-    >>> found.hard.printed, found.breiman.printed
-    (95.78, 96.01)
-    """
-    data = load_breast_cancer()
-    X, y = data.data, data.target
-    common: dict[str, Any] = {
-        "n_estimators": n_estimators,
-        "random_state": seed,
-        "n_jobs": n_jobs,
+    >>> list(found), list(found["Wine"])
+    (['Breast cancer', 'Digits', 'Wine'], ['ForestClassifier', 'scikit-learn RF', 'MRF (paper)'])
+    """  # noqa: E501
+    common: dict[str, Any] = {"n_estimators": n_estimators, "n_jobs": n_jobs}
+    classes = {
+        OURS: ForestClassifier,
+        PEER: RandomForestClassifier,
+        PAPER: MultinomialForestClassifier,
     }
-    multinomial = MultinomialForestClassifier(max_bins="exact", **common)
-    breiman = RandomForestClassifier(**common)
-
-    folds = list(KFold(N_FOLDS, shuffle=True, random_state=seed).split(X))
-    fits: dict[str, list[Fit]] = {"hard": [], "breiman": []}
-    for train, _ in folds:
-        # Both forests in each fold: what disturbs the clock disturbs both.
-        for key, forest in {"hard": multinomial, "breiman": breiman}.items():
-            fits[key].append(_fit(forest, X[train], y[train]))
-            step()
-    # Voting does not shape the trees, so the soft forests are the same fits.
-    fits["soft"] = [
-        (copy(forest).set_params(voting="soft"), seconds)
-        for forest, seconds in fits["hard"]
-    ]
-
-    def score(name: str, printed: float | None, key: str) -> ForestScores:
-        tests = [test for _, test in folds]
-        return _score(name, printed, fits[key], tests, X, y)
-
-    return Demo(
-        y=y,
-        hard=score("MRF, hard vote", PRINTED_MULTINOMIAL, "hard"),
-        soft=score("MRF, soft vote", None, "soft"),
-        breiman=score("scikit-learn RF", PRINTED_BREIMAN, "breiman"),
-        feature_names=[str(name) for name in data.feature_names],
-        importances=np.array(
-            [forest.feature_importances_ for forest, _ in fits["hard"]]
-        ),
-    )
+    found = {}
+    for table, load in TABLES.items():
+        X, y = load(return_X_y=True)
+        runs = {name: _Runs(X, y) for name in classes}
+        for shuffle in range(N_SHUFFLES):
+            folds = StratifiedKFold(
+                N_FOLDS, shuffle=True, random_state=seed + shuffle
+            ).split(X, y)
+            for fold, (train, test) in enumerate(folds):
+                # All forests in each fold: what disturbs the clock disturbs all.
+                for name, cls in classes.items():
+                    forest = cls(random_state=seed + shuffle, **common)
+                    runs[name].measure(forest, shuffle, fold, train, test)
+                    step()
+        found[table] = {name: measured.scores() for name, measured in runs.items()}
+    return found
 
 
-def _fit(forest: Any, X: NDArray[np.float64], y: NDArray[np.int64]) -> Fit:
-    """Fit a copy of the forest, with a clock."""
-    start = time.perf_counter()
-    fitted = clone(forest).fit(X, y)
-    return fitted, time.perf_counter() - start
+class _Runs:
+    """What is measured of one forest on one table."""
+
+    def __init__(self, X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
+        self._X, self._y = X, y
+        self._accuracies = np.empty((N_SHUFFLES, N_FOLDS))
+        self._probabilities = np.empty((N_SHUFFLES, len(y), y.max() + 1))
+        self._seconds: list[float] = []
+
+    def measure(
+        self,
+        forest: Any,
+        shuffle: int,
+        fold: int,
+        train: NDArray[np.int64],
+        test: NDArray[np.int64],
+    ) -> None:
+        """Fit a forest and let it predict the rows that it has not seen."""
+        X, y = self._X, self._y
+        start = time.perf_counter()
+        forest.fit(X[train], y[train])
+        self._seconds.append(time.perf_counter() - start)
+        self._accuracies[shuffle, fold] = 100 * forest.score(X[test], y[test])
+        if isinstance(forest, MultinomialForestClassifier):
+            # Shares of votes are no probabilities; shares of leaves estimate them.
+            forest.set_params(voting="soft")
+        self._probabilities[shuffle, test] = forest.predict_proba(X[test])
+
+    def scores(self) -> ForestScores:
+        """Summarise all fits."""
+        n_train = len(self._y) * (N_FOLDS - 1) // N_FOLDS
+        tops = [top_labels(self._y, shares) for shares in self._probabilities]
+        losses = [log_loss(self._y, shares, n_train) for shares in self._probabilities]
+        return ForestScores(
+            accuracies=self._accuracies,
+            confidence=np.array([confidence for confidence, _ in tops]),
+            is_right=np.array([is_right for _, is_right in tops]),
+            log_loss=float(np.mean(losses)),
+            calibration_error=float(np.mean([calibration_error(*top) for top in tops])),
+            fit_seconds=float(np.median(self._seconds)),
+        )
 
 
-def _score(
-    name: str,
-    printed: float | None,
-    fits: list[Fit],
-    tests: list[NDArray[np.int64]],
-    X: NDArray[np.float64],
-    y: NDArray[np.int64],
-) -> ForestScores:
-    """Let each forest of a cross-validation predict the rows it has not seen."""
-    accuracies, probabilities = np.empty(len(tests)), np.empty(len(y))
-    for i, ((forest, _), test) in enumerate(zip(fits, tests, strict=True)):
-        accuracies[i] = 100 * forest.score(X[test], y[test])
-        probabilities[test] = forest.predict_proba(X[test])[:, 1]
-    return ForestScores(
-        name=name,
-        printed=printed,
-        accuracies=accuracies,
-        probabilities=probabilities,
-        log_loss=float(log_loss(y, probabilities)),
-        fit_seconds=float(np.median([seconds for _, seconds in fits])),
-        n_bytes=int(np.median([len(pickle.dumps(forest)) for forest, _ in fits])),
-    )
-
-
-def draw(demo: Demo) -> Figure:
-    """Draw accuracies of the folds, calibration and importances.
+def draw(found: dict[str, dict[str, ForestScores]]) -> Figure:
+    """Draw errors, log losses, times of fit and reliability curves.
 
     Parameters
     ----------
-    demo : Demo
+    found : dict of dict of ForestScores
         What `run` returned.
 
     Returns
@@ -235,83 +201,80 @@ def draw(demo: Demo) -> Figure:
     >>> from mrforest.experiments import demo
     >>> found = demo.run(n_estimators=5)
     >>> len(demo.draw(found).axes)
-    3
+    4
     """
-    figure = Figure(figsize=(13, 4.4), layout="constrained", dpi=150)
-    folds, calibration, importances = figure.subplots(1, 3, width_ratios=[1, 1, 1.05])
-    for axes in (folds, calibration, importances):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.set_axisbelow(True)
-    _draw_folds(folds, demo)
-    _draw_calibration(calibration, demo)
-    _draw_importances(importances, demo)
-    figure.suptitle(
-        f"Breast-cancer data (WDBC), {len(demo.y)} rows, {N_FOLDS} folds",
-        fontweight="bold",
-    )
+    figure, axes = panels(1, 4, width=3.2, height=3.7)
+    peer_seconds = {
+        table: forests[PEER].fit_seconds for table, forests in found.items()
+    }
+    _draw_bars(
+        axes[0], found, lambda _, scores: 100 - scores.accuracies.mean(),
+        title="Wrong labels (%)", form="{:.1f}",
+    )  # fmt: skip
+    _draw_bars(
+        axes[1], found, lambda _, scores: scores.log_loss,
+        title="Log loss", form="{:.3f}",
+    )  # fmt: skip
+    _draw_bars(
+        axes[2], found,
+        lambda table, scores: scores.fit_seconds / peer_seconds[table],
+        title="Time of fit (scikit-learn: 1)", form="{:.2f}",
+    )  # fmt: skip
+    for panel in axes[1:3]:
+        panel.set_yticklabels([])
+    _draw_reliability(axes[3], found[CURVE])
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(
+        handles, names, loc="outside upper center", ncols=len(names), frameon=False,
+        fontsize=12,
+    )  # fmt: skip
     return figure
 
 
-def _draw_folds(axes: Axes, demo: Demo) -> None:
-    """Accuracy of each fold, both forests, with their means."""
-    x = np.arange(1, N_FOLDS + 1)
-    ours, theirs = demo.hard.accuracies, demo.breiman.accuracies
-    axes.vlines(x, ours, theirs, color=GREY, linewidth=1, zorder=1)
-    # Hollow and larger, so that both can be seen where they agree.
-    axes.scatter(
-        x, theirs, s=90, facecolors="none", edgecolors=ORANGE, linewidths=1.8,
-        label=f"scikit-learn, mean {theirs.mean():.2f} %",
-    )  # fmt: skip
-    axes.scatter(
-        x, ours, s=32, color=BLUE, label=f"multinomial, mean {ours.mean():.2f} %"
-    )
-    axes.axhline(theirs.mean(), color=ORANGE, linestyle=":", linewidth=1.2)
-    axes.axhline(ours.mean(), color=BLUE, linestyle=":", linewidth=1.2)
-    axes.set_xticks(x)
-    axes.set(xlabel="fold", ylabel="accuracy (%)", title="Accuracy of each fold")
-    lowest = min(ours.min(), theirs.min())
-    axes.set_ylim(lowest - 0.35 * (101 - lowest), 101)  # room for the legend
-    axes.legend(loc="lower left", frameon=False)
-
-
-def _draw_calibration(axes: Axes, demo: Demo) -> None:
-    """Share of benign rows against their predicted probability, in five bins."""
-    axes.plot([0, 1], [0, 1], color=GREY, linestyle="--", linewidth=1)
-    for scores, colour, marker, label in (
-        (demo.breiman, ORANGE, "s", "scikit-learn"),
-        (demo.soft, BLUE, "o", "multinomial, soft"),
-    ):
-        observed, predicted = calibration_curve(demo.y, scores.probabilities, n_bins=5)
-        # The bins of calibration_curve, which leaves out empty ones.
-        bins = np.searchsorted([0.2, 0.4, 0.6, 0.8], scores.probabilities)
-        counts = np.unique(bins, return_counts=True)[1]
-        error = np.sqrt(observed * (1 - observed) / counts)
-        axes.errorbar(
-            predicted, observed, error, color=colour, marker=marker, capsize=3,
-            label=f"{label}\nlog loss {scores.log_loss:.3f}",
-        )  # fmt: skip
-    axes.set(
-        xlabel="predicted probability of benign",
-        ylabel="share that is benign",
-        title="Calibration on unseen rows (± standard error)",
-    )
-    axes.legend(loc="lower right", frameon=False)
-
-
-def _draw_importances(axes: Axes, demo: Demo) -> None:
-    """Means and ranges over the folds of the largest importances."""
-    mean = demo.importances.mean(axis=0)
-    top = np.argsort(mean)[::-1][:8]
-    values = demo.importances[:, top]
-    low, high = mean[top] - values.min(axis=0), values.max(axis=0) - mean[top]
-    axes.barh(
-        [demo.feature_names[j] for j in top], mean[top], xerr=[low, high],
-        color=BLUE, alpha=0.85, height=0.7, error_kw={"ecolor": "#333", "capsize": 2},
-    )  # fmt: skip
+def _draw_bars(
+    axes: Axes,
+    found: dict[str, dict[str, ForestScores]],
+    value: Callable[[str, ForestScores], float],
+    *,
+    title: str,
+    form: str,
+) -> None:
+    """One group of bars for each table, one bar for each forest."""
+    height = 0.27
+    for i, (name, colour) in enumerate(COLOURS.items()):
+        values = [value(table, forests[name]) for table, forests in found.items()]
+        places = np.arange(len(found)) + (i - 1) * height
+        bars = axes.barh(places, values, 0.9 * height, color=colour, label=name)
+        axes.bar_label(bars, [form.format(v) for v in values], padding=3, fontsize=9)
+    axes.set_yticks(range(len(found)), list(found), fontsize=11)
     axes.invert_yaxis()
-    axes.set(
-        xlabel="importance (mean and range of the folds)",
-        title="Importance, on estimation points",
-    )
+    axes.margins(x=0.2)
+    axes.set_xticks([])
+    axes.spines["bottom"].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    axes.locator_params(axis="x", nbins=4)
+    axes.set_title(title, fontweight="bold", fontsize=11)
+    axes.set_xlabel("shorter is better")
+
+
+def _draw_reliability(axes: Axes, forests: dict[str, ForestScores]) -> None:
+    """Share of right labels against the probability of the label."""
+    axes.plot([0, 1], [0, 1], color="#333", linestyle="--", linewidth=1)
+    for name, colour in COLOURS.items():
+        confidence = forests[name].confidence.ravel()
+        is_right = forests[name].is_right.ravel()
+        bins = np.searchsorted(EDGES, confidence)
+        parts = [bins == i for i in range(1, len(EDGES))]
+        drawn = [part for part in parts if part.sum() >= FEWEST]
+        axes.plot(
+            [confidence[part].mean() for part in drawn],
+            [is_right[part].mean() for part in drawn],
+            color=colour, marker="o", markersize=5, linewidth=2, clip_on=False,
+        )  # fmt: skip
+    axes.set_title(f"Calibration ({CURVE.lower()})", fontweight="bold", fontsize=11)
+    axes.text(0.4, 0.3, "on the line\nis best", fontsize=10, va="top")
+    axes.set(
+        xlabel="probability of the predicted label",
+        ylabel="share of right labels",
+        xlim=(0, 1),
+        ylim=(0, 1),
+    )
