@@ -79,6 +79,8 @@ def test_same_regression_tree_of_more_rows_as_the_twin(table, params, seed, data
     [
         ("gini", {"n_bins": 2, "n_classes": 2}),
         ("gini", {"n_bins": 3, "share_missing": 0.05, "n_features": 7}),
+        ("gini", {"n_bins": 3, "share_missing": 0.01, "n_features": 33}),
+        ("gini", {"n_bins": 4, "n_classes": 20, "n_rows": 800}),
         ("gini", {"n_bins": 4, "n_classes": 2, "rare": True}),
         ("gini", {"n_bins": 8, "n_classes": 12}),
         ("gini", {"n_bins": 9, "n_rows": 700, "n_features": 43}),
@@ -89,6 +91,7 @@ def test_same_regression_tree_of_more_rows_as_the_twin(table, params, seed, data
         ("gini", {"n_bins": 150, "all_categorical": True, "n_rows": 330} | FEW),
         ("gini", {"n_bins": 60_000, "share_missing": 0.05, "n_rows": 330} | FEW),
         ("entropy", {"n_bins": 5}),
+        ("entropy", {"n_bins": 2, "n_classes": 2, "share_missing": 0.01}),
         ("entropy", {"n_bins": 7, "n_features": 1}),
         ("entropy", {"n_bins": 12, "weighted": True, "n_rows": 400}),
         ("entropy", {"n_bins": 6, "n_rows": 600, "n_features": 40}),

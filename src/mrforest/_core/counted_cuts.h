@@ -2,10 +2,7 @@
  *
  * Cuts of a feature of a node, scored from its points counted by code and class.
  *
- *     code     0  1  1  2  4          counts of two classes, by code     0 | 1 0
- *     class    a  a  b  b  a                                             1 | 1 1
- *                                                                        2 | 0 1
- *     order cuts       <= 0   <= 1   <= 2   (between codes that occur)   4 | 1 0
+ *     order cuts       <= 0   <= 1   <= 2   (between codes that occur)
  *     equality cuts    == 0   == 1   == 2   == 4
  *
  * A categorical feature has equality cuts only. A numeric one has order cuts; if it offers equality, too, then that of
@@ -19,8 +16,7 @@
 #include <string.h>
 #include "best.h"
 #include "entropy.h"
-
-enum { MRFOREST_MOST_CODES = 256 }; /* that are counted */
+#include "class_histogram.h"
 
 typedef enum { MRFOREST_ORDER_CUTS, MRFOREST_ORDER_AND_EQUAL_CUTS, MRFOREST_EQUAL_CUTS } mrforest_kind; /* of cuts */
 
@@ -48,16 +44,6 @@ static MRFOREST_INLINE void mrforest_add_cut(mrforest_found *found, double score
     found->n++;
 }
 
-/* The points of a node, its classes numbered from 0 on. */
-typedef struct {
-    ptrdiff_t n;            /* points */
-    const uint8_t *classes; /* of each */
-    ptrdiff_t n_classes;
-    const int32_t *totals; /* points of each class */
-    const int64_t *xlogx;  /* for x = 0 to n, see entropy.h; NULL: scores are those of the Gini impurity */
-    int64_t all_right;     /* sum over the classes of the squares of totals, or of their x log x */
-} mrforest_points;
-
 static inline void mrforest_set_all_right(mrforest_points *points) {
     points->all_right = 0;
     for (ptrdiff_t k = 0; k < points->n_classes; k++) {
@@ -73,21 +59,18 @@ static inline double mrforest_score_of_two(const mrforest_points *points, int64_
     return mrforest_gini_of_two(points->n, points->totals[1], left, ones_left);
 }
 
-static MRFOREST_INLINE void mrforest_counted_cuts_of_two(const mrforest_points *points, const uint8_t *codes, int32_t n_codes,
-                                                         mrforest_kind kind, mrforest_found *found) {
-    uint64_t counts[MRFOREST_MOST_CODES]; /* points of a code; those of class 1 in the high half */
+static MRFOREST_INLINE void mrforest_counted_cuts_of_two(const mrforest_points *points, const uint64_t *counts,
+                                                         int32_t n_codes, mrforest_kind kind, mrforest_found *found) {
     uint64_t left = 0;
     int32_t first = -1, last = -1;
-    memset(counts, 0, (size_t)n_codes * sizeof *counts);
-    for (ptrdiff_t i = 0; i < points->n; i++) counts[codes[i]] += 1 | (uint64_t)points->classes[i] << 32;
     for (int32_t code = 0; code < n_codes; code++) {
         if (!counts[code]) continue;
         if (last < 0) {
             first = code;
         } else if (kind != MRFOREST_EQUAL_CUTS) {
             int64_t n_left = (int64_t)(left & 0xFFFFFFFF);
-            mrforest_add_cut(found, mrforest_score_of_two(points, n_left, (int64_t)(left >> 32)), (last + code - 1) / 2, 0,
-                             n_left);
+            mrforest_add_cut(found, mrforest_score_of_two(points, n_left, (int64_t)(left >> 32)),
+                             (last + code - 1) / 2, 0, n_left);
         }
         left += counts[code];
         last = code;
@@ -97,7 +80,8 @@ static MRFOREST_INLINE void mrforest_counted_cuts_of_two(const mrforest_points *
     for (int32_t code = first; code <= last; code++) {
         int64_t n_left = (int64_t)(counts[code] & 0xFFFFFFFF);
         if (n_left > 0)
-            mrforest_add_cut(found, mrforest_score_of_two(points, n_left, (int64_t)(counts[code] >> 32)), code, 1, n_left);
+            mrforest_add_cut(found, mrforest_score_of_two(points, n_left, (int64_t)(counts[code] >> 32)), code, 1,
+                             n_left);
     }
 }
 
@@ -107,6 +91,17 @@ static MRFOREST_INLINE void mrforest_counted_cuts_of_two(const mrforest_points *
 typedef struct {
     int64_t of_left, of_right;
 } mrforest_sums;
+
+/* The lowest bit of a word that has one. */
+static inline ptrdiff_t mrforest_lowest(uint64_t word) {
+#if defined(__GNUC__)
+    return __builtin_ctzll(word);
+#else
+    ptrdiff_t bit = 0;
+    while (!(word >> bit & 1)) bit++;
+    return bit;
+#endif
+}
 
 /* `count` points of a class go left, where `left` of its `total` points are. */
 static inline void mrforest_move_left(const mrforest_points *points, mrforest_sums *sums, int64_t left, int64_t total,
@@ -131,21 +126,17 @@ static inline mrforest_sums mrforest_start_right(const mrforest_points *points) 
     return sums;
 }
 
-static MRFOREST_INLINE void mrforest_counted_cuts_of_many(const mrforest_points *points, const uint8_t *codes, int32_t n_codes,
-                                                          mrforest_kind kind, int32_t *counts, int32_t *left,
-                                                          mrforest_found *found) {
-    const ptrdiff_t K = points->n_classes;
+static MRFOREST_INLINE void mrforest_counted_cuts_of_many(const mrforest_points *points,
+                                                          const mrforest_histogram *histogram, int32_t n_codes,
+                                                          mrforest_kind kind, mrforest_found *found) {
+    const ptrdiff_t K = points->n_classes, n_words = (K + 63) / 64;
+    const int32_t *counts = histogram->counts, *sizes = histogram->sizes;
+    int32_t *left = histogram->left;
     const mrforest_sums start = mrforest_start_right(points);
     mrforest_sums sums = start;
     int64_t n_left = 0;
-    int32_t sizes[MRFOREST_MOST_CODES], first = -1, last = -1;
-    memset(sizes, 0, (size_t)n_codes * sizeof *sizes);
-    memset(counts, 0, (size_t)(n_codes * K) * sizeof *counts);
+    int32_t first = -1, last = -1;
     memset(left, 0, (size_t)K * sizeof *left);
-    for (ptrdiff_t i = 0; i < points->n; i++) {
-        counts[codes[i] * K + points->classes[i]]++;
-        sizes[codes[i]]++;
-    }
     for (int32_t code = 0; code < n_codes; code++) {
         const int32_t *here = counts + code * K;
         if (!sizes[code]) continue;
@@ -153,10 +144,12 @@ static MRFOREST_INLINE void mrforest_counted_cuts_of_many(const mrforest_points 
             first = code;
         else if (kind != MRFOREST_EQUAL_CUTS)
             mrforest_add_cut(found, mrforest_score_of_sums(points, &sums, n_left), (last + code - 1) / 2, 0, n_left);
-        for (ptrdiff_t k = 0; k < K; k++) {
-            if (!here[k]) continue;
-            mrforest_move_left(points, &sums, left[k], points->totals[k], here[k]);
-            left[k] += here[k];
+        for (ptrdiff_t w = 0; w < n_words; w++) {
+            for (uint64_t marks = histogram->marks[code][w]; marks; marks &= marks - 1) {
+                ptrdiff_t k = 64 * w + mrforest_lowest(marks);
+                mrforest_move_left(points, &sums, left[k], points->totals[k], here[k]);
+                left[k] += here[k];
+            }
         }
         n_left += sizes[code];
         last = code;
@@ -167,38 +160,39 @@ static MRFOREST_INLINE void mrforest_counted_cuts_of_many(const mrforest_points 
         const int32_t *here = counts + code * K;
         if (!sizes[code]) continue;
         sums = start;
-        for (ptrdiff_t k = 0; k < K; k++)
-            if (here[k]) mrforest_move_left(points, &sums, 0, points->totals[k], here[k]);
+        for (ptrdiff_t w = 0; w < n_words; w++) {
+            for (uint64_t marks = histogram->marks[code][w]; marks; marks &= marks - 1) {
+                ptrdiff_t k = 64 * w + mrforest_lowest(marks);
+                mrforest_move_left(points, &sums, 0, points->totals[k], here[k]);
+            }
+        }
         mrforest_add_cut(found, mrforest_score_of_sums(points, &sums, sizes[code]), code, 1, sizes[code]);
     }
 }
 
 /* ---- any number of classes ---------------------------------------------------------------------- */
 
-static MRFOREST_INLINE void mrforest_find_cuts(const mrforest_points *points, const uint8_t *codes, int32_t n_codes,
-                                               mrforest_kind kind, int32_t *work, mrforest_found *found) {
+static MRFOREST_INLINE void mrforest_find_cuts(const mrforest_points *points, const mrforest_histogram *histogram,
+                                               int32_t n_codes, mrforest_kind kind, mrforest_found *found) {
     if (points->n_classes == 2)
-        mrforest_counted_cuts_of_two(points, codes, n_codes, kind, found);
+        mrforest_counted_cuts_of_two(points, histogram->of_two, n_codes, kind, found);
     else
-        mrforest_counted_cuts_of_many(points, codes, n_codes, kind, work + points->n_classes, work, found);
+        mrforest_counted_cuts_of_many(points, histogram, n_codes, kind, found);
 }
 
-/* The best score of the cuts of a feature; -INFINITY: it has none.
- *
- * codes: of the points, below n_codes.
- * work: (n_codes + 1) x n_classes. */
-static double mrforest_best_counted_cut(const mrforest_points *points, const uint8_t *codes, int32_t n_codes,
-                                        mrforest_kind kind, int32_t *work) {
+/* The best score of the cuts of a feature; -INFINITY: it has none. */
+static double mrforest_best_counted_cut(const mrforest_points *points, const mrforest_histogram *histogram,
+                                        int32_t n_codes, mrforest_kind kind) {
     mrforest_found found = {NULL, 0, -INFINITY};
-    mrforest_find_cuts(points, codes, n_codes, kind, work, &found);
+    mrforest_find_cuts(points, histogram, n_codes, kind, &found);
     return found.best;
 }
 
 /* All cuts, in their order; return how many there are, at most twice as many as codes. */
-static ptrdiff_t mrforest_all_counted_cuts(const mrforest_points *points, const uint8_t *codes, int32_t n_codes,
-                                           mrforest_kind kind, int32_t *work, mrforest_cut *cuts) {
+static ptrdiff_t mrforest_all_counted_cuts(const mrforest_points *points, const mrforest_histogram *histogram,
+                                           int32_t n_codes, mrforest_kind kind, mrforest_cut *cuts) {
     mrforest_found found = {cuts, 0, -INFINITY};
-    mrforest_find_cuts(points, codes, n_codes, kind, work, &found);
+    mrforest_find_cuts(points, histogram, n_codes, kind, &found);
     return found.n;
 }
 

@@ -27,6 +27,19 @@ cdef extern from "counted_cuts.h" nogil:
         int32_t is_equality
         int32_t n_left
 
+    ctypedef enum Kind "mrforest_kind":
+        ORDER "MRFOREST_ORDER_CUTS"
+        ORDER_AND_EQUALITY "MRFOREST_ORDER_AND_EQUAL_CUTS"
+        EQUALITY "MRFOREST_EQUAL_CUTS"
+
+cdef extern from "class_histogram.h" nogil:
+    enum:
+        MOST_CODES "MRFOREST_MOST_CODES"
+        MOST_CODES_AT_ONCE "MRFOREST_HISTOGRAMS_MOST_CODES"
+        MOST_CLASSES_AT_ONCE "MRFOREST_HISTOGRAMS_MOST_CLASSES"
+        MOST_POINTS_AT_ONCE "MRFOREST_HISTOGRAMS_MOST_POINTS"
+        LEAST_FEATURES_AT_ONCE "MRFOREST_HISTOGRAMS_LEAST_FEATURES"
+
     ctypedef struct Points "mrforest_points":
         Py_ssize_t n
         const uint8_t* classes
@@ -34,12 +47,15 @@ cdef extern from "counted_cuts.h" nogil:
         const int32_t* totals
         const int64_t* xlogx
 
-    enum:
-        MOST_CODES "MRFOREST_MOST_CODES"
-    ctypedef enum Kind "mrforest_kind":
-        ORDER "MRFOREST_ORDER_CUTS"
-        ORDER_AND_EQUALITY "MRFOREST_ORDER_AND_EQUAL_CUTS"
-        EQUALITY "MRFOREST_EQUAL_CUTS"
+    ctypedef struct Histogram "mrforest_histogram":
+        int32_t* counts
+        int32_t* left
+
+    ctypedef struct Histograms "mrforest_histograms":
+        uint16_t* counts
+        uint8_t* differ
+        int32_t n_codes
+        Py_ssize_t n_features
 
 cdef enum:
     FEW_POINTS = 32     # up to so many, all features are compared at once
@@ -48,6 +64,7 @@ cdef enum:
 
 cdef enum Way:
     # How the candidates of a feature are found.
+    BY_HISTOGRAMS   # points counted by code and class in all features: few codes and classes
     BY_LIST         # points in the order of their codes: numeric, no value missing, few points
     BY_COUNTS       # points counted by code and class: no value missing, at most MOST_CODES codes
     BY_ENTRIES      # any feature, criterion and weights
@@ -77,12 +94,15 @@ cdef class NodeScores:
     # Of the node: classes that are there are numbered in their order
     cdef bint can_count                     # whether they are few, and all is plain
     cdef bint can_list                      # likewise, and points are few
+    cdef bint has_histograms                # likewise, and most features have few codes
     cdef Points counted
     cdef BlockNode node
     cdef EntropyNode entropy_node
     cdef uint32_t points[BLOCK_POINTS]      # class (8 bits) | number (8)
     cdef uint8_t* classes
     cdef int32_t* number                    # of each class
+    cdef Histograms histograms              # of all features; n_codes is 0 if no node has them
+    cdef int32_t* rows_by_class             # points, those of class 0 first
 
     # Of the features that are looked at, in their order
     cdef Order order                        # of all features; natural between nodes
@@ -100,7 +120,7 @@ cdef class NodeScores:
     cdef Entry* entries
     cdef int64_t* cells                     # bins x columns
     cdef uint64_t* marks                    # bins that have points
-    cdef int32_t* counts                    # work of the kernels that count
+    cdef Histogram histogram
     cdef CountedCut counted_cuts[2 * MOST_CODES]
     cdef Sides sides
     cdef double* scores
@@ -122,11 +142,14 @@ cdef class NodeScores:
     cdef Py_ssize_t look_at(
         self, const ScoredNode* node, const int32_t* features, Py_ssize_t n, Py_ssize_t n_able
     ) noexcept nogil
+    cdef int32_t codes_at_once(self) noexcept nogil
     cdef void begin_tree(self) noexcept nogil
     cdef void find_constants(self, const ScoredNode* node) noexcept nogil
     cdef bint is_constant(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil
     cdef void set_constant(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil
     cdef Way way_of(self, Py_ssize_t feature) noexcept nogil
+    cdef void count_all(self, const ScoredNode* node) noexcept nogil
+    cdef bint count(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil
     cdef bint gather(
         self, const ScoredNode* node, Py_ssize_t feature, void* codes) noexcept nogil
     cdef Py_ssize_t score(

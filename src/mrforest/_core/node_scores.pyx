@@ -35,12 +35,21 @@ cdef extern from "differ.h" nogil:
         const uint8_t* codes, const int32_t* rows, Py_ssize_t n, Py_ssize_t row_bytes,
         uint8_t* differ)
 
+cdef extern from "class_histogram.h" nogil:
+    void mrforest_fill_histogram(
+        const Points* points, const uint8_t* codes, int32_t n_codes, Histogram* histogram)
+    void mrforest_fill_histograms(
+        const Points* points, const uint8_t* codes, const int32_t* rows, Histograms* histograms)
+    bint mrforest_read_histogram(
+        const Points* points, const Histograms* histograms, Py_ssize_t feature, int32_t n_codes,
+        Histogram* histogram)
+
 cdef extern from "counted_cuts.h" nogil:
     void mrforest_set_all_right(Points* points)
     double mrforest_best_counted_cut(
-        const Points* points, const uint8_t* codes, int32_t n_codes, Kind kind, int32_t* work)
+        const Points* points, const Histogram* histogram, int32_t n_codes, Kind kind)
     Py_ssize_t mrforest_all_counted_cuts(
-        const Points* points, const uint8_t* codes, int32_t n_codes, Kind kind, int32_t* work,
+        const Points* points, const Histogram* histogram, int32_t n_codes, Kind kind,
         CountedCut* cuts)
 
 cdef enum:
@@ -88,8 +97,9 @@ cdef class NodeScores:
         self.entries = <Entry*> malloc(n_bins * K * sizeof(Entry))
         self.cells = <int64_t*> malloc(n_bins * K * sizeof(int64_t))
         self.marks = <uint64_t*> malloc((n_bins // 64 + 1) * sizeof(uint64_t))
-        self.counts = <int32_t*> malloc((MOST_CODES + 1) * min(K, <Py_ssize_t> MOST_CODES)
-                                        * sizeof(int32_t))
+        self.histogram.left = <int32_t*> malloc(K * sizeof(int32_t))
+        self.histogram.counts = <int32_t*> malloc(
+            MOST_CODES * min(K, <Py_ssize_t> MOST_CODES) * sizeof(int32_t))
         self.sides.left = <int64_t*> malloc(K * sizeof(int64_t))
         self.sides.right = <int64_t*> malloc(K * sizeof(int64_t))
         self.scores = <double*> malloc(n_cuts * sizeof(double))
@@ -100,11 +110,21 @@ cdef class NodeScores:
         self.constant = <Span*> malloc(D * sizeof(Span))
         self.row_bytes = D * (2 if self.table.wide else 1)
         self.differ = <uint8_t*> malloc(self.row_bytes)
+        self.histograms.n_features = D
+        self.histograms.n_codes = self.codes_at_once()
+        self.histograms.differ = self.differ
+        self.histograms.counts = <uint16_t*> malloc(
+            (min(K, <Py_ssize_t> MOST_CLASSES_AT_ONCE) * self.histograms.n_codes * D + 1)
+            * sizeof(uint16_t))
+        self.rows_by_class = <int32_t*> malloc(
+            (self.table.n_rows if self.histograms.n_codes else 1) * sizeof(int32_t))
         if (self.number is NULL or self.items is NULL or self.place is NULL
                 or self.which is NULL or self.best_in_list is NULL or self.codes is NULL
                 or self.classes is NULL or self.list_of is NULL or self.able is NULL
                 or self.best is NULL or self.entries is NULL or self.cells is NULL
-                or self.marks is NULL or self.counts is NULL or self.sides.left is NULL
+                or self.marks is NULL or self.histogram.left is NULL
+                or self.histogram.counts is NULL or self.histograms.counts is NULL
+                or self.rows_by_class is NULL or self.sides.left is NULL
                 or self.sides.right is NULL or self.scores is NULL or self.cuts is NULL
                 or self.work is NULL or self.lefts is NULL or self.cut_bins is NULL
                 or self.constant is NULL or self.differ is NULL
@@ -128,7 +148,10 @@ cdef class NodeScores:
         free(self.entries)
         free(self.cells)
         free(self.marks)
-        free(self.counts)
+        free(self.histogram.left)
+        free(self.histogram.counts)
+        free(self.histograms.counts)
+        free(self.rows_by_class)
         free(self.classes)
         free(self.sides.left)
         free(self.sides.right)
@@ -140,6 +163,19 @@ cdef class NodeScores:
         free(self.constant)
         free(self.differ)
         free_order(&self.order)
+
+    cdef int32_t codes_at_once(self) noexcept nogil:
+        """How many codes are counted in all features at once; 0: none, since most features have
+        more codes than can be."""
+        cdef Py_ssize_t D = self.table.n_features, f, n_few = 0
+        cdef int32_t most = 0
+        for f in range(D):
+            if self.table.n_bins[f] <= MOST_CODES_AT_ONCE:
+                n_few += 1
+                most = max(most, self.table.n_bins[f])
+        if 2 * n_few < D or D < LEAST_FEATURES_AT_ONCE or self.table.wide or not self.is_plain:
+            return 0
+        return 2 if most <= 2 else 4 if most <= 4 else 8
 
     cdef void begin_tree(self) noexcept nogil:
         """Forget the nodes of the tree before."""
@@ -177,7 +213,6 @@ cdef class NodeScores:
     cdef void enter(self, const ScoredNode* node) noexcept nogil:
         """Prepare what the kernels need; the node has two classes at least."""
         cdef Py_ssize_t i, k, n_classes = 0
-        self.find_constants(node)
         self.can_count = self.is_plain and (
             not self.is_entropy or node.n < self.table.n_xlogx)
         for k in range(self.table.n_columns if self.can_count else 0):
@@ -189,7 +224,9 @@ cdef class NodeScores:
                 self.node.totals[n_classes] = <int32_t> node.totals[k]
                 n_classes += 1
         self.can_list = self.can_count and node.n <= BLOCK_POINTS
+        self.has_histograms = False
         if not self.can_count:
+            self.find_constants(node)
             return
         for i in range(node.n):
             self.classes[i] = <uint8_t> self.number[
@@ -200,6 +237,9 @@ cdef class NodeScores:
         self.counted.totals = self.node.totals
         self.counted.xlogx = self.table.xlogx if self.is_entropy else NULL
         mrforest_set_all_right(&self.counted)
+        self.count_all(node)
+        if not self.has_histograms:
+            self.find_constants(node)
         if not self.can_list:
             return
         for i in range(node.n):
@@ -214,9 +254,31 @@ cdef class NodeScores:
         self.node.n_classes = self.node.n_present = n_classes
         mrforest_weigh_cuts(&self.node)
 
+    cdef void count_all(self, const ScoredNode* node) noexcept nogil:
+        """Count the points of the node in all features, if there are few of each of few classes."""
+        cdef int32_t end[MOST_CLASSES_AT_ONCE]
+        cdef int32_t n = 0
+        cdef Py_ssize_t i, k
+        if self.histograms.n_codes == 0 or self.counted.n_classes > MOST_CLASSES_AT_ONCE:
+            return
+        for k in range(self.counted.n_classes):
+            if self.counted.totals[k] > MOST_POINTS_AT_ONCE:
+                return
+            end[k] = n
+            n += self.counted.totals[k]
+        for i in range(node.n):
+            k = self.classes[i]
+            self.rows_by_class[end[k]] = <int32_t> at(node.rows[i], self.table.n_rows)
+            end[k] += 1
+        mrforest_fill_histograms(
+            &self.counted, <const uint8_t*> self.table.codes, self.rows_by_class, &self.histograms)
+        self.has_histograms = self.knows_constants = True
+
     cdef Way way_of(self, Py_ssize_t feature) noexcept nogil:
         """The way to score a feature of the node, if no point has it missing."""
         cdef int32_t n_codes = self.table.n_bins[feature]
+        if self.has_histograms and n_codes <= self.histograms.n_codes:
+            return BY_HISTOGRAMS
         cdef bint is_list = self.kind_of(feature) == ORDER and (
             n_codes > FEW_CODES or self.counted.n <= n_codes)
         if self.can_list and is_list:
@@ -248,6 +310,19 @@ cdef class NodeScores:
             &self.table, <const uint16_t*> self.table.codes, node.rows, node.n, feature,
             <uint16_t*> codes) < missing
 
+    cdef bint count(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil:
+        """Count points by code and class; False if there is no way to, or a value is missing."""
+        cdef Way way = self.way_of(feature)
+        cdef int32_t n_codes = self.table.n_bins[feature]
+        if way == BY_HISTOGRAMS:
+            return mrforest_read_histogram(
+                &self.counted, &self.histograms, feature, n_codes, &self.histogram)
+        if way != BY_COUNTS or not self.gather(node, feature, self.codes):
+            return False
+        mrforest_fill_histogram(
+            &self.counted, <const uint8_t*> self.codes, n_codes, &self.histogram)
+        return True
+
     cdef Py_ssize_t score_list(self, Py_ssize_t list_) noexcept nogil:
         """Write the candidates of a feature that has a list; return how many."""
         cdef PlainCuts plain
@@ -271,8 +346,8 @@ cdef class NodeScores:
         """Write the candidates of a feature whose codes are counted; return how many."""
         cdef Py_ssize_t i, n
         n = mrforest_all_counted_cuts(
-            &self.counted, <const uint8_t*> self.codes, self.table.n_bins[feature],
-            self.kind_of(feature), self.counts, self.counted_cuts)
+            &self.counted, &self.histogram, self.table.n_bins[feature], self.kind_of(feature),
+            self.counted_cuts)
         for i in range(n):
             self.scores[i] = self.counted_cuts[i].score
             self.cuts[i].bin = self.counted_cuts[i].bin
@@ -316,7 +391,7 @@ cdef class NodeScores:
         """Write all candidates of a feature; return how many."""
         if list_ != NO_LIST:
             return self.score_list(list_)
-        if self.way_of(feature) == BY_COUNTS and self.gather(node, feature, self.codes):
+        if self.count(node, feature):
             return self.score_counts(feature)
         return self.score_entries(node, feature)
 
@@ -365,10 +440,10 @@ cdef class NodeScores:
             best = NO_CUT
             if self.list_of[feature] != NO_LIST:
                 best = self.best_in_list[self.list_of[feature]]
-            elif self.way_of(feature) == BY_COUNTS and self.gather(node, feature, self.codes):
+            elif self.count(node, feature):
                 best = mrforest_best_counted_cut(
-                    &self.counted, <const uint8_t*> self.codes, self.table.n_bins[feature],
-                    self.kind_of(feature), self.counts)
+                    &self.counted, &self.histogram, self.table.n_bins[feature],
+                    self.kind_of(feature))
             else:
                 for j in range(self.score_entries(node, feature)):
                     best = max(best, self.scores[j])
