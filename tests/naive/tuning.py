@@ -173,6 +173,7 @@ def params_of(setting: Setting, leaf_size: int, asked: Asked) -> SampledParams:
         ),
         min_samples_leaf=leaf_size,
         criterion=setting.criterion,
+        max_scored=256 if setting.criterion == "variance" else 128,
         max_depth=asked.max_depth,
         min_weight_fraction=asked.min_weight_fraction,
         min_side=asked.min_side,
@@ -272,7 +273,7 @@ def try_setting(
 ) -> Trial:
     """Find the best leaf size of a setting, and its loss."""
     n = len(table.y)
-    n_pairs = min(max(8192 // n, 4), 20)
+    n_pairs = min(max(16384 // n, 4), 50)
     of_trial = replace(asked, max_samples=SHARE_OF_TRIALS)
     params = params_of(setting, sizes[0], asked)
     n_asked = min(n, MOST_ASKED)

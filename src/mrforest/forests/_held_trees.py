@@ -14,9 +14,9 @@ from mrforest.data.training import TrainingSet
 from mrforest.forests._sampling import HeldOutGroups, tree_key
 from mrforest.forests._tuning import Setting
 
-# A node of more points is scored on so many of them ...
-MAX_SCORED = 128
-# ... unless fewer than this are not of the largest class.
+# A node of more points is scored on so many of them, more of them in regression ...
+MAX_SCORED, MAX_SCORED_NUMBERS = 128, 256
+# ... unless fewer than this are not of the largest class, or have another target.
 MIN_MINORITY = 16
 
 
@@ -62,6 +62,7 @@ def grow_one(
     n = training.n_points
     points, n_structure = sampler.points(seed, number, n)
     held = points[n_structure:].copy()
+    is_regression = setting.criterion == "variance"
     tree = _core.grow_sampled_tree(
         training.table,
         points,
@@ -70,7 +71,7 @@ def grow_one(
         limits,
         rule=rule,
         offers_equality=setting.equality,
-        max_scored=MAX_SCORED,
+        max_scored=MAX_SCORED_NUMBERS if is_regression else MAX_SCORED,
         min_minority=MIN_MINORITY,
         n_asked=n_asked,
         idle=idle,

@@ -42,9 +42,9 @@ from mrforest.forests._validation import count_features
 # A setting is tried by pairs of trees. One half of the rows shapes a tree of a pair and
 # the other half is held out of it. There are so many pairs that they make so many
 # predictions ...
-TRIAL_SHARE, TRIAL_PREDICTIONS = 0.5, 8192
-# ... but no fewer and no more than this.
-LEAST_PAIRS, MOST_PAIRS = 4, 20
+TRIAL_SHARE, TRIAL_PREDICTIONS = 0.5, 16384
+# ... but no fewer than this, and no more trees than a forest has by default.
+LEAST_PAIRS, MOST_PAIRS = 4, 50
 # Later settings are tried from this share of the best leaf size so far on.
 SLACK = 4
 
