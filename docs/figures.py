@@ -52,7 +52,10 @@ QUESTIONS = (
         "Must the forest be\ndifferentially private?",
         "PrivateForestClassifier\nPrivateForestRegressor",
     ),
-    ("Are there too many rows\nfor one machine?", "DaskForestClassifier\nof mrforest.dask"),
+    (
+        "Are there too many rows\nfor one machine?",
+        "DaskForestClassifier\nof mrforest.dask",
+    ),
     ("Do you have only distances\nor comparisons?", "ComparisonForestClassifier"),
     (
         "Do you want the paper's algorithm\nor honest trees?",
