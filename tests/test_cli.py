@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from mrforest import __version__
 from mrforest.cli import app
+from mrforest.experiments import demo
 from mrforest.experiments.audit import Attack, Audits, Check
 from mrforest.privacy.audit import ExactAudit, Neighbour, membership
 
@@ -46,7 +47,8 @@ def test_version(call):
     assert result.output.strip() == f"mrforest {__version__}"
 
 
-def test_demo_prints_a_table_and_writes_a_figure(call, tmp_path):
+def test_demo_prints_a_table_and_writes_a_figure(call, tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "N_SHUFFLES", 1)
     result = call("demo", "--n-estimators", "3", "--n-jobs", "1")
     assert result.exit_code == 0, result.output
     for text in (
@@ -59,7 +61,8 @@ def test_demo_prints_a_table_and_writes_a_figure(call, tmp_path):
     assert (tmp_path / "demo/forests.png").read_bytes().startswith(PNG)
 
 
-def test_demo_writes_where_it_is_told(call, tmp_path):
+def test_demo_writes_where_it_is_told(call, tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "N_SHUFFLES", 1)
     result = call("demo", "--n-estimators", "1", "--output", "a/b/figure.svg")
     assert result.exit_code == 0, result.output
     assert b"<svg" in (tmp_path / "a/b/figure.svg").read_bytes()
