@@ -8,8 +8,9 @@ tables, and regressions. Peers are installed under build/peers. Every fitted fol
 line of the file --output as soon as it is there: stop the program anywhere, start it
 again, nothing is done twice. (So take another file, or delete lines, when a forest has
 changed or one that failed shall be tried again.) Tables and figure are written beside
-that file, and with --publish also into docs/results and README.md; with --report
-without any fit. README.md says what is measured.
+that file, and with --publish also into docs/results and README.md, where parts that
+were not asked for stay as they are; with --report without any fit. README.md says what
+is measured.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from accuracy_figure import draw
 from accuracy_forests import ENVIRONMENT, ESTIMATORS, FORESTS, WORKER
 from accuracy_metrics import class_scores, pack, value_scores
 from accuracy_parts import PARTS, Part
-from accuracy_report import page, summary, values_of
+from accuracy_report import in_order, page, summary, values_of
 from accuracy_tables import Table
 from peers_forests import Workers
 from processes import WorkerError
@@ -216,13 +217,11 @@ def read_arguments() -> tuple[argparse.ArgumentParser, argparse.Namespace]:
         parser.error(
             f"{', '.join(unknown)}: not in the parts {', '.join(arguments.parts)}"
         )
-    is_whole = set(arguments.parts) == set(PARTS) and set(arguments.forests) == set(
-        FORESTS
-    )
+    is_whole = set(arguments.forests) == set(FORESTS)
     if arguments.publish and (arguments.quick or arguments.datasets or not is_whole):
         parser.error(
-            "--publish replaces the tables of all parts: call it without --quick, "
-            "--parts, --datasets and --forests (with --report, if all is done)"
+            "--publish replaces all tables of a part: call it without --quick, "
+            "--datasets and --forests (with --report, if all is done)"
         )
     return parser, arguments
 
@@ -246,6 +245,16 @@ def write(values: pd.DataFrame, folder: Path, name: str) -> None:
         values.to_csv(unfinished, index=False, float_format="%.6g", lineterminator="\n")
     with whole_file(folder / f"{name}.png") as unfinished:
         draw(values).savefig(unfinished)
+
+
+def published(values: pd.DataFrame) -> pd.DataFrame:
+    """Return these values, and those of other parts that were published before."""
+    path = PUBLISHED / "accuracy.csv"
+    if not path.exists():
+        return values
+    before = pd.read_csv(path)
+    others = before[~before["part"].isin(values["part"])]
+    return in_order(pd.concat([values, others], ignore_index=True))
 
 
 def main() -> None:
@@ -273,6 +282,7 @@ def main() -> None:
     with whole_file(arguments.output.with_name(f"{means}.md")) as unfinished:
         unfinished.write_text(page(values, f"{means}.png"), encoding="utf-8")
     if arguments.publish:
+        values = published(values)
         write(values, PUBLISHED, "accuracy")
         fill_in(PUBLISHED / "accuracy.md", "accuracy", page(values, "accuracy.png"))
         fill_in(HERE / "README.md", "accuracy", summary(values))

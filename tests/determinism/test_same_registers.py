@@ -8,11 +8,14 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
 from sklearn.datasets import make_classification
 
 from mrforest import (
     BreimanForestClassifier,
     CompletelyRandomForestClassifier,
+    ForestClassifier,
+    ForestRegressor,
     MultinomialForestClassifier,
 )
 
@@ -55,6 +58,8 @@ def digest() -> str:
     for table in TABLES:
         X, y = made(*table)
         for forest in (
+            ForestClassifier(2, random_state=0),
+            ForestRegressor(2, random_state=0),
             MultinomialForestClassifier(3, random_state=1),
             MultinomialForestClassifier(2, max_bins="exact", random_state=2),
             BreimanForestClassifier(2, random_state=3),
@@ -63,7 +68,9 @@ def digest() -> str:
             flat = forest.fit(X, y)._forest
             for name in flat.names():
                 found.update(getattr(flat, name).tobytes())
-            found.update(forest.predict_proba(X).tobytes())
+            found.update(forest.predict(X).tobytes())
+            if is_classifier(forest):
+                found.update(forest.predict_proba(X).tobytes())
     return found.hexdigest()
 
 
