@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""No bit of a forest changes but by decision."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from mrforest.dask import forest as dask_forests
+from mrforest.dask import self_tuning
+from tests.characterisation.cases import Case, cases, estimator_of
+from tests.characterisation.digests import (
+    arrays_of_trees,
+    difference,
+    digest,
+    digests_of,
+    stored,
+    table_of,
+)
+from tests.characterisation.tables import TABLES
+from tests.dask.here import Here
+from tests.dask.parted import as_array
+from tests.forests.every import TUNED
+
+FAR = {
+    "forest": self_tuning.DaskForestClassifier,
+    "multinomial": dask_forests.DaskMultinomialForestClassifier,
+    "breiman": dask_forests.DaskBreimanForestClassifier,
+    "bernoulli": dask_forests.DaskBernoulliForestClassifier,
+    "denil": dask_forests.DaskDenilForestClassifier,
+}
+FAR_OPTIONS = ("as it is", "entropy", "floor", "few bins", "class weights")
+FAR_TABLES = ("3 classes", "3 codes", "40 codes")
+# Rows of a node that one worker grows; the default forest grows many trees.
+GATHER_ROWS = dict.fromkeys(FAR, 50) | {"forest": 300}
+
+
+def test_all_cases_are_stored():
+    assert set(stored()) == set(cases())
+
+
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.parametrize("table", TABLES)
+def test_digests(table, n_jobs):
+    expected = stored()
+    differences = [
+        difference(case, digests_of(case, n_jobs), expected[case])
+        for case in cases()
+        if case.table == table
+    ]
+    assert not any(differences), "\n".join(filter(None, differences))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("bits", [64, 256, 512])
+def test_registers(bits):
+    """Of so many bits at the most."""
+    subprocess.run(
+        [sys.executable, "-m", "tests.characterisation.digests"],
+        env=os.environ | {"MRFOREST_REGISTERS": str(bits)},
+        check=True,
+    )
+
+
+@pytest.mark.parametrize("name", FAR)
+@pytest.mark.parametrize("table", FAR_TABLES)
+def test_cluster(name, table, monkeypatch):
+    """Trees of rows on a cluster are those of the case, to the bit."""
+    module = sys.modules[FAR[name].__module__]
+    monkeypatch.setattr(module, "DaskCluster", Here)
+    X, y, _ = table_of(table)
+    lengths = [len(X) // 3, 0, len(X) - len(X) // 3]
+    for options in FAR_OPTIONS[:1] if name in TUNED else FAR_OPTIONS:
+        case = Case(name, options, table)
+        if case in stored():
+            local = estimator_of(case, table_of(table))
+            far = FAR[name](3, gather_rows=GATHER_ROWS[name], **local.get_params())
+            far.fit(as_array(X, lengths), as_array(y, lengths))
+            assert digest(arrays_of_trees(far)) == stored()[case].split()[0], case
