@@ -67,5 +67,6 @@ def draw_panel(axes: Axes, part: str, name: str, table: pd.DataFrame) -> None:
     axes.set_yticks(range(len(table)), [label(part, name) for name in table.index])
     axes.invert_yaxis()
     # Near 1 a plain axis shows the same, and has more ticks.
-    if measure.is_ratio and np.nanmax(compared) > 2 * np.nanmin(compared):
-        use_ratios(axes, (1, 1.5, 2, 3, 5, 7))
+    span = np.nanmax(compared) / np.nanmin(compared)
+    if measure.is_ratio and span > 2:
+        use_ratios(axes, (1, 2, 5) if span > 10 else (1, 1.5, 2, 3, 5, 7))

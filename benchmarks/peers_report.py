@@ -133,7 +133,7 @@ def cells_of(best: pd.DataFrame, forest: str) -> list[str]:
         value = best.loc[forest, column]
         cells.append(number(value / unit, 3))
         least = best.reindex(RIVALS)[column].min()
-        if has_ratio and not pd.isna(least):
+        if has_ratio and not pd.isna(value / least):
             cells[-1] += f" ({number(value / least, 2)})"
     accuracy = best.loc[forest, "accuracy"]
     return [*cells, "" if pd.isna(accuracy) else f"{100 * accuracy:.2f}"]
