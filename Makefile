@@ -10,6 +10,7 @@ PYTEST  := $(BIN)/python -m pytest -n auto
 # Where flavours of the compiled core are put, beside the released one in .venv
 CHECKED := build/checked/site
 ASAN    := build/asan/site
+COUNTED := build/counted/site
 # Tests of what the compiled core does
 COMPILED := $(addprefix tests/,core dask data forests test_rules.py \
 	$(addprefix privacy/test_,boxes.py counted.py randomness.py subtree.py tree.py))
@@ -17,7 +18,7 @@ COMPILED := $(addprefix tests/,core dask data forests test_rules.py \
 # Tools call each other by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test test-checked test-asan test-long check format bench bench-accuracy reproduce forests privacy-bench docs figures dist clean
+.PHONY: demo test test-checked test-asan reached test-long check format bench bench-accuracy reproduce forests privacy-bench docs figures dist clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built  ## 10-fold cross-validation beside scikit-learn: table and figure
@@ -34,6 +35,12 @@ test-asan: $(ASAN)/.built $(VENV)/.tools  ## tests of the core under address and
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	PYTHONMALLOC=malloc PYTHONPATH=$(ASAN) $(PYTEST) tests/core tests/forests
+
+reached: $(COUNTED)/.built $(VENV)/.tools  ## lines of the core that no digest of tests/characterisation reaches
+	find build/counted -name '*.gcda' -delete
+	for bits in 64 256; do \
+		MRFOREST_REGISTERS=$$bits PYTHONPATH=$(COUNTED) $(PYTEST) tests/characterisation -m "not long" || exit 1; done
+	$(BIN)/python -m tests.characterisation.reached build/counted/meson
 
 test-long: $(VENV)/.built $(VENV)/.tools  ## large data, many examples
 	HYPOTHESIS_PROFILE=many $(PYTEST) tests -m "long or not long"
@@ -117,4 +124,10 @@ $(ASAN)/.built: $(VENV)/.requirements $(SOURCES)
 	$(BUILD) --target $(ASAN) -Cbuild-dir=build/asan/meson \
 		-Csetup-args=-Dbuildtype=debugoptimized -Csetup-args=-Db_sanitize=address,undefined \
 		-Csetup-args=-Db_lundef=false -Csetup-args=-Dchecked=true .
+	touch $@
+
+$(COUNTED)/.built: $(VENV)/.requirements $(SOURCES)
+	rm -rf build/counted
+	$(BUILD) --target $(COUNTED) -Cbuild-dir=build/counted/meson \
+		-Csetup-args=-Doptimization=1 -Csetup-args=-Db_coverage=true .
 	touch $@

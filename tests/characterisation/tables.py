@@ -116,9 +116,9 @@ TABLES: dict[str, Callable[[], Table]] = {
     "514 rows": lambda: numbers(514, 5, 2),
     "3000 rows": lambda: numbers(3000, 18, 2, noise=1.0),
     "3000 rows, 4 classes": lambda: numbers(3000, 18, 4, noise=1.0),
-    # ---- cells: rows of a subtree are copied from 2^18 on
-    "20,000 rows": lambda: numbers(20_000, 20, 2, noise=1.0),
-    "20,000 rows, 5 classes": lambda: numbers(20_000, 20, 5, noise=1.0),
+    # ---- bytes of codes: rows of a subtree are copied together from 2^19 on
+    "28,000 rows": lambda: numbers(28_000, 20, 2, noise=1.0),
+    "28,000 rows, 5 classes": lambda: numbers(28_000, 20, 5, noise=1.0),
     # ---- points: sums of squares fit 32 bits up to 46,340
     "96,000 rows": lambda: numbers(96_000, 3, 2, n_codes=100, noise=2.0),
     # ---- distinct values: bit masks up to 8, equality up to 32, a byte up to 255

@@ -116,7 +116,7 @@ def _draw_excess(axes: Axes, means: pd.DataFrame, slopes: pd.DataFrame) -> None:
     axes.set(xscale="log", yscale="log", xlabel="rows n")
     axes.legend(
         frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(-0.1, -0.14),
-        ncols=2, title="slope ± standard error", title_fontsize=9,
+        title="slope ± standard error", title_fontsize=9,
     )  # fmt: skip
 
 
