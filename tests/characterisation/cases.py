@@ -158,7 +158,7 @@ def weights_of(case: Case, table: Table) -> np.ndarray | None:
 
 
 def public(table: Table) -> dict[str, Any]:
-    """Return what private forests are told of the columns."""
+    """Return what is public of the columns."""
     if not isinstance(table.X, pd.DataFrame):
         return {"bounds": (0.0, 1.0)}
     kinds = table.X.select_dtypes("category")

@@ -24,14 +24,14 @@ CORE = "mrforest/_core/"
 def counted_files(build: Path) -> Iterator[dict[str, Any]]:
     """Yield what gcov says of each source of each object."""
     for counters in build.rglob("*.gcda"):
-        told = subprocess.run(
+        output = subprocess.run(
             ["gcov", "--json-format", "--stdout", counters.relative_to(build)],
             cwd=build,
             capture_output=True,
             text=True,
             check=True,
         ).stdout
-        for line in told.splitlines():
+        for line in output.splitlines():
             yield from json.loads(line)["files"]
 
 
