@@ -77,7 +77,8 @@ def calibration_error(confidence: Floats, is_right: NDArray[np.bool_]) -> float:
     """Return the expected calibration error of the most probable classes.
 
     Rows are sorted by confidence and cut into 15 bins of the same number of rows. The
-    error is the mean over rows of |confidence - accuracy| of their bin.
+    error is the mean over rows of the distance between the confidence and the accuracy
+    of their bin.
 
     Parameters
     ----------
