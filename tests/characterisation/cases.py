@@ -30,6 +30,21 @@ class BestOfThree:
         return best[order[int(rng.random() * len(order))]]
 
 
+def is_nearer(i: int, j: int, k: int) -> bool:
+    """Answer for an oracle: items are near if their squares are, on a circle."""
+    circle = np.arange(240) ** 2 % 241
+    apart = [
+        min((circle[i] - circle[m]) % 241, (circle[m] - circle[i]) % 241)
+        for m in (j, k)
+    ]
+    return bool(apart[0] <= apart[1])
+
+
+def largest_difference(a: np.ndarray, b: np.ndarray) -> float:
+    """Return a distance of two rows."""
+    return float(np.max(np.abs(a - b)))
+
+
 RULE = {"rule": RuleForestClassifier, "rule-r": RuleForestRegressor}
 PRIVATE = {"private": PrivateForestClassifier, "private-r": PrivateForestRegressor}
 
@@ -57,6 +72,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "rest of the rows": {"partition_rate": 3.0},
     "hamming": {"metric": "hamming"},
     "manhattan": {"metric": "manhattan"},
+    "own metric": {"metric": largest_difference},
+    "triplets": {"oracle": is_nearer},
     "whole weights": {"weights": "whole"},
     "real weights": {"weights": "real"},
 }
@@ -68,6 +85,7 @@ PRIVATE_OPTIONS: dict[str, dict[str, Any]] = {
     "counts": {"leaf": "counts"},
     "one level": {"max_depth": 1},
     "deep": {"max_depth": 6, "epsilon": 5.0},
+    "deep counts": {"leaf": "counts", "max_depth": 5, "epsilon": 5.0},
     "three trees": {"leaf": "counts", "n_estimators": 3, "max_depth": 3},
     "honest": {"honest": True, "max_depth": 4},
     "honest counts": {"honest": True, "leaf": "counts", "n_estimators": 2},
@@ -89,6 +107,15 @@ FOR_PRIVATE = (
 )
 # Tables that all options meet
 FEW = ("3 classes", "3 codes", "40 codes", "categories", "3000 rows, 4 classes")
+# Options that have tables of their own
+TABLES_OF = {"own metric": ("one feature", "3 classes"), "triplets": ("items",)}
+# Forests that meet a table of many rows
+FOR_MANY_ROWS = {
+    "230,000 rows": (
+        *("forest", "multinomial", "multinomial-r", "breiman", "denil", "bernoulli"),
+        *("random", "range", "centered"),
+    )
+}
 # Tables that a rule in Python meets
 FOR_RULES = ("one row", "3 classes", "3 codes", "40 codes", "categories", "512 rows")
 
@@ -125,8 +152,10 @@ def cases() -> Iterator[Case]:
     for forest in NAMES:
         # Many comparisons of many rows are slow, and of few rows the same.
         few = FEW[:-1] if forest in COMPARING else FEW
+        tables = [t for t in TABLES if forest in FOR_MANY_ROWS.get(t, NAMES)]
         for options in filter(lambda options: is_meant(forest, options), OPTIONS):
-            for table in TABLES if options == "as it is" else few:
+            some = tables if options == "as it is" else TABLES_OF.get(options, few)
+            for table in some:
                 yield Case(forest, options, table)
     for forest in RULE:
         for table in FOR_RULES:

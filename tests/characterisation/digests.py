@@ -90,14 +90,19 @@ def importances(forest: Any) -> list[Any]:
     return [getattr(forest, name) for name in names if hasattr(forest, name)]
 
 
+def is_code(parameter: Any) -> bool:
+    """Whether a parameter is a function or a rule in Python."""
+    return callable(parameter) or hasattr(parameter, "choose")
+
+
 def file_of(forest: Any) -> list[Any]:
     """Return the bytes of the file that a forest is saved in.
 
     Not of one that tunes itself: powers and losses go through the logarithm of the C
-    library, whose last bit is not the same on all machines. One that follows a rule in
-    Python has no file.
+    library, whose last bit is not the same on all machines. One with a function of the
+    user among its parameters has no file.
     """
-    if hasattr(forest, "tuning_") or hasattr(forest, "rule"):
+    if hasattr(forest, "tuning_") or any(map(is_code, forest.get_params().values())):
         return []
     with TemporaryDirectory() as folder:
         path = Path(folder) / "forest"

@@ -94,6 +94,12 @@ def constant() -> Table:
     return table
 
 
+def items() -> Table:
+    """Make a table of item numbers, which mean something to an oracle only."""
+    table = numbers(240, 1, 4)
+    return table._replace(X=np.arange(240, dtype=float)[:, None])
+
+
 TABLES: dict[str, Callable[[], Table]] = {
     # ---- tiny
     "one row": lambda: numbers(1, 3, 1),
@@ -119,6 +125,8 @@ TABLES: dict[str, Callable[[], Table]] = {
     # ---- bytes of codes: rows of a subtree are copied together from 2^19 on
     "28,000 rows": lambda: numbers(28_000, 20, 2, noise=1.0),
     "28,000 rows, 5 classes": lambda: numbers(28_000, 20, 5, noise=1.0),
+    # ---- bytes of codes: they are kept by column, too, from 2^22 on
+    "230,000 rows": lambda: numbers(230_000, 20, 2, n_codes=100, noise=1.0),
     # ---- points: sums of squares fit 32 bits up to 46,340
     "96,000 rows": lambda: numbers(96_000, 3, 2, n_codes=100, noise=2.0),
     # ---- distinct values: bit masks up to 8, equality up to 32, a byte up to 255
@@ -135,5 +143,6 @@ TABLES: dict[str, Callable[[], Table]] = {
     "many categories": lambda: mixed(700, 40),
     "numbers and flags": lambda: of_two_kinds(2500, 10, 44, 7, 0.3),
     "flags and numbers": lambda: of_two_kinds(800, 3, 150, 2, 0.05),
+    "items": items,
     "2000 features": lambda: numbers(150, 2000, 2),
 }
