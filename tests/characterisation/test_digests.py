@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from mrforest import _core
 from mrforest.dask import forest as dask_forests
 from mrforest.dask import self_tuning
 from tests.characterisation.cases import Case, cases, estimator_of
@@ -65,12 +66,13 @@ def test_digests_of_threads(table):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("bits", [64, 256, 512])
-def test_registers(bits):
-    """Of so many bits at the most."""
+@pytest.mark.parametrize("kernels", _core.KERNEL_NAMES)
+def test_kernels(kernels):
+    if kernels not in _core.available_kernels():
+        pytest.skip(f"this machine has no kernels called {kernels}")
     subprocess.run(
         [sys.executable, "-m", "tests.characterisation.digests"],
-        env=os.environ | {"MRFOREST_REGISTERS": str(bits)},
+        env=os.environ | {"MRFOREST_KERNELS": kernels},
         check=True,
     )
 

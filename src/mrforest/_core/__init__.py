@@ -35,6 +35,11 @@ from mrforest._core.held_out import (
     impurity_of_classes,
 )
 from mrforest._core.importance import estimation_decrease, value_decrease
+from mrforest._core.kernels.dispatch import (
+    KERNEL_NAMES,
+    available_kernels,
+    kernel_name,
+)
 from mrforest._core.losses import POWERS, sharpened_losses, squared_losses
 from mrforest._core.predict import (
     CODED_NODE_DTYPE,
@@ -88,6 +93,7 @@ from mrforest._core.tree import NODE_DTYPE
 
 __all__ = [
     "CODED_NODE_DTYPE",
+    "KERNEL_NAMES",
     "LANES",
     "NODE_DTYPE",
     "PATH_OF_ROOT",
@@ -127,6 +133,7 @@ __all__ = [
     "add_values",
     "add_votes",
     "add_votes_at",
+    "available_kernels",
     "bootstrap_points",
     "common_labels",
     "copies_in_bag",
@@ -158,6 +165,7 @@ __all__ = [
     "indices",
     "is_held_out",
     "is_structure",
+    "kernel_name",
     "pack_nodes",
     "part_nodes",
     "partition_points",

@@ -7,6 +7,10 @@ from numpy.typing import NDArray
 NODE_DTYPE: Final[np.dtype[np.void]]
 CODED_NODE_DTYPE: Final[np.dtype[np.void]]
 SPLIT_PURPOSE: Final[int]
+KERNEL_NAMES: Final[tuple[str, ...]]
+
+def available_kernels() -> tuple[str, ...]: ...
+def kernel_name() -> str: ...
 
 Key = NDArray[np.uint64]
 Tree = dict[str, NDArray[Any]]
@@ -88,8 +92,6 @@ class TrainingTable:
     has_slices: bool
     excerpt_bytes: int
     def with_criterion(self, criterion: str) -> TrainingTable: ...
-    @property
-    def is_large(self) -> bool: ...
     def add_columns(self) -> None: ...
     def add_slices(
         self, *, most_others: float = ..., in_parts: Callable[..., Any] | None = ...

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Small subtrees, grown where the cache holds all that they need."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from mrforest._core.lists cimport BlockNode, PlainCuts
+from mrforest._core.kernels.dispatch cimport LIST_POINTS, READ_AHEAD, GiniNode, PlainCuts
 from mrforest._core.types cimport Cut, Entry, Table
 
 cdef enum:
-    BLOCK_POINTS = 256          # at most; their numbers and classes fit a byte each
-    BLOCK_WORDS = BLOCK_POINTS >> 6  # of 64 bits each
-    BEYOND = 32                 # items that are read, but not used, after the last list
-    FEW = 8                     # codes of a feature that is sliced, and classes, at most
+    BLOCK_POINTS = LIST_POINTS  # at most; their numbers and classes fit a byte each
+    BEYOND = READ_AHEAD         # items that are read, but not used, after the last list
     NOT_IN_BLOCK = -1
 
 
@@ -22,32 +20,23 @@ cdef struct Block:
     #     feature 0   [ a c | b e d ]
     #     feature 3   [ c a | d b e ]        a and c went left, at a cut of some feature
     #
-    # A feature of few codes has slices instead: for each of its cuts, a bit for each point that
-    # lies left of it. These stay as they are.
-    #
     # Features that no longer tell the points of a node apart are closed. Which are open is known
     # for each level, for a tree grows depth first.
     Py_ssize_t first            # of its points, among those of the tree
     Py_ssize_t n
-    Py_ssize_t n_words          # of a mask
     Py_ssize_t n_classes        # that are there
     int32_t column[BLOCK_POINTS]    # which they are
     Py_ssize_t n_features
-    bint has_slices             # whether any of them has
     int32_t* feature            # which feature it is
-    uint8_t* is_plain           # no point has it missing, and it is numeric or sliced
-    int32_t* n_slices           # 0: it has a list instead
-    Py_ssize_t* place           # of its list in `items`, or of its slices
+    uint8_t* is_plain           # it is numeric, and no point has it missing
+    Py_ssize_t* place           # of its list in `items`
     uint32_t points[BLOCK_POINTS + BEYOND]  # class (8 bits) | number (8)
     uint32_t* items             # code (16 bits) | class (8) | number (8)
-    uint64_t* slices
     int32_t* open               # levels x features
     Py_ssize_t n_open[BLOCK_POINTS + 1]
 
     # Of the node that is looked at
-    BlockNode node
-    uint64_t classes[FEW * BLOCK_WORDS]     # the points of each as a mask, if features are sliced
-    int32_t counts[FEW * FEW]       # of a sliced feature, cuts x classes: points on the left
+    GiniNode node
     double* best                    # score of the best cut of each open feature that is plain
 
     # Work space
@@ -57,8 +46,7 @@ cdef struct Block:
     void* differ                # bits in which codes of a feature differ, per feature of the table
     void* codes                 # of the points, row after row
     uint8_t is_left[BLOCK_POINTS]
-    double inverse[BLOCK_POINTS + 1]
-    int32_t* listed             # features that have lists ...
+    int32_t* listed             # features that are plain ...
     int32_t* where              # ... their places among the open ones ...
     double* best_listed         # ... and the best score of each
 

@@ -1,21 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists and slices of a block: made once, and lists are parted at every split; see block.pxd."""
+"""Lists of a block: made once, and parted at every split; see block.pxd."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from mrforest._core.lists cimport (
-    LEFT, RIGHT, BlockNode, PlainCuts, mrforest_best_in_lists, mrforest_best_of_counts,
-    mrforest_count_slices, mrforest_cuts_in_list, mrforest_part_lists, mrforest_sort_bytes,
-    mrforest_sort_shorts, mrforest_weigh_cuts,
-)
-from mrforest._core.types cimport Cut, Entry, Table, at, code_t
-
-cdef extern from "rows.h" nogil:
-    void mrforest_copy_rows(
-        const void* codes, Py_ssize_t n_bytes, Py_ssize_t n_rows, const int32_t* rows, Py_ssize_t n,
-        void* copy, uint8_t* differ)
+from mrforest._core.kernels.dispatch cimport LEFT, RIGHT, GiniNode, PlainCuts, kernels
+from mrforest._core.types cimport Cut, Entry, Table, at
 
 cdef enum:
     OUT_OF_MEMORY = -1
@@ -41,17 +32,13 @@ cdef Block* new_block(const Table* table) noexcept nogil:
         return NULL
     for i in range(table.n_columns):
         block.number[i] = -1
-    for i in range(1, BLOCK_POINTS + 1):
-        block.inverse[i] = 1.0 / <double> i
     return block
 
 
 cdef void free_features(Block* block) noexcept nogil:
     free(block.is_plain)
-    free(block.n_slices)
     free(block.place)
     free(block.items)
-    free(block.slices)
     free(block.open)
     free(block.best)
     free(block.listed)
@@ -77,19 +64,16 @@ cdef int make_room(Block* block) noexcept nogil:
     free_features(block)
     block.room = F
     block.is_plain = <uint8_t*> malloc(F)
-    block.n_slices = <int32_t*> malloc(F * sizeof(int32_t))
     block.place = <Py_ssize_t*> malloc(F * sizeof(Py_ssize_t))
     block.items = <uint32_t*> malloc((F * BLOCK_POINTS + BEYOND) * sizeof(uint32_t))
-    block.slices = <uint64_t*> malloc(F * FEW * BLOCK_WORDS * sizeof(uint64_t))
     block.open = <int32_t*> malloc(F * (BLOCK_POINTS + 1) * sizeof(int32_t))
     block.best = <double*> malloc(F * sizeof(double))
     block.listed = <int32_t*> malloc(F * sizeof(int32_t))
     block.where = <int32_t*> malloc(F * sizeof(int32_t))
     block.best_listed = <double*> malloc(F * sizeof(double))
-    if (block.is_plain is NULL or block.n_slices is NULL or block.place is NULL
-            or block.items is NULL or block.slices is NULL or block.open is NULL
-            or block.best is NULL or block.listed is NULL or block.where is NULL
-            or block.best_listed is NULL):
+    if (block.is_plain is NULL or block.place is NULL or block.items is NULL
+            or block.open is NULL or block.best is NULL or block.listed is NULL
+            or block.where is NULL or block.best_listed is NULL):
         block.room = 0
         return OUT_OF_MEMORY
     return 0
@@ -102,7 +86,7 @@ cdef void copy_rows(const Table* table, const int32_t* rows, Block* block) noexc
     cdef Py_ssize_t size = 2 if table.wide else 1, f
     cdef uint8_t* differ = <uint8_t*> block.differ
     cdef uint8_t differs
-    mrforest_copy_rows(
+    kernels.copy_rows(
         table.codes, table.n_features * size, table.n_rows, rows, block.n, block.codes, differ)
     block.n_features = 0
     for f in range(table.n_features):
@@ -127,73 +111,25 @@ cdef void find_classes(const Table* table, const int32_t* rows, Block* block) no
         block.number[block.column[i]] = -1
 
 
-cdef bint has_missing(
-    const code_t* codes, Py_ssize_t stride, Py_ssize_t n, code_t missing
-) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef bint found = False
-    for i in range(n):
-        found |= codes[i * stride] == missing
-    return found
-
-
-cdef void describe_of(const Table* table, const code_t* codes, Block* block) noexcept nogil:
-    """Whether features have slices or lists, and where. Of lists it is not known yet which are
-    plain."""
-    cdef Py_ssize_t j, f, n_lists = 0, n_sliced = 0
-    cdef bint is_few
-    for j in range(block.n_features):
-        f = block.feature[j]
-        is_few = (
-            table.n_bins[f] <= FEW and block.n_classes <= FEW and not has_missing(
-                codes + f, table.n_features, block.n, <code_t> table.n_bins[f]))
-        block.is_plain[j] = is_few
-        block.n_slices[j] = 0
-        if is_few:
-            # After the last code of a number nothing can be cut.
-            block.n_slices[j] = table.n_bins[f] - (0 if table.is_categorical[f] else 1)
-            block.place[j] = n_sliced * FEW * BLOCK_WORDS
-            n_sliced += 1
-        else:
-            block.place[j] = n_lists * block.n
-            n_lists += 1
-        block.open[j] = <int32_t> j
-    block.n_open[0] = block.n_features
-    block.has_slices = n_sliced > 0
-
-
-cdef void slice_of(
-    const Table* table, const code_t* codes, Block* block, Py_ssize_t number
-) noexcept nogil:
-    """Slices of a feature of few codes, which are those of the rows."""
-    cdef Py_ssize_t i, F = table.n_features, W = block.n_words
-    cdef uint64_t* slice = block.slices + block.place[number]
-    memset(slice, 0, FEW * W * sizeof(uint64_t))
-    for i in range(block.n):
-        slice[codes[i * F] * W + (i >> 6)] |= <uint64_t> 1 << (i & 63)
-    if not table.is_categorical[block.feature[number]]:
-        # Left of a cut are all codes up to it.
-        for i in range(W, block.n_slices[number] * W):
-            slice[i] |= slice[i - W]
-
-
-cdef void order_of(const Table* table, const code_t* copy, Block* block) noexcept nogil:
-    """Lists and slices of all features, from the copied rows."""
+cdef void make_lists(const Table* table, Block* block) noexcept nogil:
+    """Lists of all features, from the copied rows."""
     cdef Py_ssize_t j, f, F = table.n_features
     cdef uint32_t* items
     for j in range(block.n_features):
         f = block.feature[j]
+        block.place[j] = j * block.n
         items = block.items + block.place[j]
-        if block.n_slices[j] > 0:
-            slice_of(table, copy + f, block, j)
-            continue
-        if code_t is uint8_t:
-            mrforest_sort_bytes(copy + f, F, block.n, block.points, items)
+        if table.wide:
+            kernels.sort_shorts(
+                <const uint16_t*> block.codes + f, F, block.n, block.points, items)
         else:
-            mrforest_sort_shorts(copy + f, F, block.n, block.points, items)
+            kernels.sort_bytes(
+                <const uint8_t*> block.codes + f, F, block.n, block.points, items)
         # The missing code is the largest.
         block.is_plain[j] = not (
             table.is_categorical[f] or <int32_t> (items[block.n - 1] >> 16) == table.n_bins[f])
+        block.open[j] = <int32_t> j
+    block.n_open[0] = block.n_features
 
 
 cdef int make_block(
@@ -202,17 +138,11 @@ cdef int make_block(
     """Copy the points of a node, which are n from the first one of a tree on."""
     block.first = first
     block.n = n
-    block.n_words = (n + 63) // 64
     find_classes(table, rows, block)
     copy_rows(table, rows, block)
     if make_room(block) != 0:
         return OUT_OF_MEMORY
-    if table.wide:
-        describe_of(table, <const uint16_t*> block.codes, block)
-        order_of(table, <const uint16_t*> block.codes, block)
-    else:
-        describe_of(table, <const uint8_t*> block.codes, block)
-        order_of(table, <const uint8_t*> block.codes, block)
+    make_lists(table, block)
     return 0
 
 
@@ -223,9 +153,8 @@ cdef int enter_node(
 ) noexcept nogil:
     """Count the points of each class; return 0 if there is one class only."""
     cdef const uint32_t* points = block.points + (first - block.first)
-    cdef BlockNode* node = &block.node
-    cdef Py_ssize_t i, k, W = block.n_words
-    cdef uint32_t number
+    cdef GiniNode* node = &block.node
+    cdef Py_ssize_t i, k
     block.n_open[level + 1] = 0
     node.n = n
     node.n_classes = block.n_classes
@@ -240,12 +169,7 @@ cdef int enter_node(
         node.n_present += node.totals[k] > 0
     if node.n_present < 2:
         return 0
-    mrforest_weigh_cuts(node)
-    if block.has_slices:
-        memset(block.classes, 0, block.n_classes * W * sizeof(uint64_t))
-        for i in range(n):
-            number = points[i] & 255
-            block.classes[(points[i] >> 8) * W + (number >> 6)] |= <uint64_t> 1 << (number & 63)
+    kernels.enter_gini_node(node)
     return 1
 
 
@@ -255,12 +179,6 @@ cdef inline uint32_t* list_of(
     return block.items + block.place[number] + (first - block.first)
 
 
-cdef inline void count_slices(Block* block, Py_ssize_t number) noexcept nogil:
-    mrforest_count_slices(
-        block.slices + block.place[number], block.n_slices[number], block.classes,
-        block.n_classes, block.n_words, block.counts)
-
-
 cdef void find_best(Block* block, Py_ssize_t first, int level) noexcept nogil:
     """The best score of the cuts of each open feature, if it is plain; -INFINITY: it has none."""
     cdef const int32_t* open = block.open + level * block.n_features
@@ -268,16 +186,11 @@ cdef void find_best(Block* block, Py_ssize_t first, int level) noexcept nogil:
     cdef int32_t number
     for i in range(block.n_open[level]):
         number = open[i]
-        if block.n_slices[number] > 0:
-            count_slices(block, number)
-            block.best[i] = mrforest_best_of_counts(
-                block.counts, block.n_slices[number], block.n_classes, block.node.n,
-                block.node.totals, block.inverse)
-        elif block.is_plain[number]:
+        if block.is_plain[number]:
             block.listed[n_listed] = number
             block.where[n_listed] = <int32_t> i
             n_listed += 1
-    mrforest_best_in_lists(
+    kernels.best_in_lists(
         block.items + (first - block.first), block.place, block.listed, n_listed, &block.node,
         block.best_listed)
     for i in range(n_listed):
@@ -287,8 +200,8 @@ cdef void find_best(Block* block, Py_ssize_t first, int level) noexcept nogil:
 cdef Py_ssize_t cuts_in_block(
     const Block* block, Py_ssize_t number, Py_ssize_t first, PlainCuts cuts
 ) noexcept nogil:
-    """All candidates of a plain feature that has a list; return how many."""
-    return mrforest_cuts_in_list(list_of(block, number, first), &block.node, cuts)
+    """All candidates of a plain feature; return how many."""
+    return kernels.cuts_in_list(list_of(block, number, first), &block.node, cuts)
 
 
 cdef Py_ssize_t block_entries(
@@ -298,33 +211,12 @@ cdef Py_ssize_t block_entries(
     """Entries of a feature of a node; return how many."""
     cdef const uint32_t* items
     cdef Py_ssize_t i
-    if block.n_slices[number] > 0:
-        return sliced_entries(table, block, number, entries)
     items = list_of(block, number, first)
     for i in range(n):
         entries[i].bin = <int32_t> (items[i] >> 16)
         entries[i].column = block.column[items[i] >> 8 & 255]
         entries[i].count = 1
     return n
-
-
-cdef Py_ssize_t sliced_entries(
-    const Table* table, Block* block, Py_ssize_t number, Entry* entries
-) noexcept nogil:
-    cdef Py_ssize_t b, k, C = block.n_classes, n_entries = 0
-    cdef bint is_categorical = table.is_categorical[block.feature[number]]
-    cdef int32_t count
-    count_slices(block, number)
-    for b in range(table.n_bins[block.feature[number]]):
-        for k in range(C):
-            count = block.counts[b * C + k] if b < block.n_slices[number] else block.node.totals[k]
-            if b > 0 and not is_categorical:
-                count -= block.counts[(b - 1) * C + k]
-            entries[n_entries].bin = <int32_t> b
-            entries[n_entries].column = block.column[k]
-            entries[n_entries].count = count
-            n_entries += count != 0
-    return n_entries
 
 
 # ---- parting -----------------------------------------------------------------------------
@@ -347,9 +239,7 @@ cdef BlockSides tell_sides(
     const Cut* cut
 ) noexcept nogil:
     """Which points of a node go left."""
-    cdef const uint32_t* points = block.points + (first - block.first)
-    cdef const uint64_t* slice
-    cdef const uint32_t* items
+    cdef const uint32_t* items = list_of(block, number, first)
     cdef int32_t code, missing = table.n_bins[block.feature[number]]
     cdef Py_ssize_t i
     cdef bint is_left
@@ -357,13 +247,6 @@ cdef BlockSides tell_sides(
     sides.n_left = 0
     sides.any_left = sides.any_right = 0
     sides.all_left = sides.all_right = 255
-    if block.n_slices[number] > 0:
-        slice = block.slices + block.place[number] + cut.bin * block.n_words
-        for i in range(n):
-            is_left = slice[(points[i] & 255) >> 6] >> (points[i] & 63) & 1
-            put_on_side(block, points[i], is_left, &sides)
-        return sides
-    items = list_of(block, number, first)
     for i in range(n):
         code = <int32_t> (items[i] >> 16)
         is_left = code == cut.bin if cut.is_equality else code <= cut.bin
@@ -377,16 +260,13 @@ cdef void part_block(
 ) noexcept nogil:
     """Part the open lists of a node as `tell_sides` told, as far as somebody looks there again."""
     cdef const int32_t* open = block.open + (level + 1) * block.n_features
-    cdef Py_ssize_t at_once = 0, j, n_listed = 0
+    cdef Py_ssize_t at_once = 0
     cdef int32_t the_points = 0
     cdef int sides = (LEFT if wants_left else 0) | (RIGHT if wants_right else 0)
     if sides == 0:
         return
-    for j in range(block.n_open[level + 1]):
-        block.listed[n_listed] = open[j]
-        n_listed += block.n_slices[open[j]] == 0
-    mrforest_part_lists(
-        block.items + (first - block.first), block.place, block.listed, n_listed, n,
+    kernels.part_lists(
+        block.items + (first - block.first), block.place, open, block.n_open[level + 1], n,
         block.is_left, sides)
-    mrforest_part_lists(
+    kernels.part_lists(
         block.points + (first - block.first), &at_once, &the_points, 1, n, block.is_left, sides)

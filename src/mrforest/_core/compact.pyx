@@ -19,11 +19,11 @@ from mrforest._core.tree import NODE_DTYPE
 from mrforest._core.predict cimport CodedNode
 from mrforest._core.types cimport Node
 
-cdef extern from "walk.h" nogil:
+cdef extern from "kernels/node.h" nogil:
     const uint32_t EQUALITY "MRFOREST_EQUALITY"
 
 cdef enum:
-    FLAGS = 2                   # high bits of a node's feature, see walk.h
+    FLAGS = 2                   # high bits of a node's feature, see kernels/node.h
     LEAF_HIGH = 0xFFFF          # no code is above that of a leaf
 
 cdef uint64_t SIGN = <uint64_t> 1 << 63

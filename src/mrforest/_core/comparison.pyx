@@ -14,29 +14,13 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from mrforest._core.growth cimport FAILED, Growth, Limits, Pending
-from mrforest._core.packed cimport Packing, no_packing, pack, pack_for
+from mrforest._core.kernels.dispatch cimport (
+    CATEGORIES, GAPS, NUMBERS, Distance, Packing, kernels,
+)
+from mrforest._core.packed cimport no_packing, pack, pack_for
 from mrforest._core.rng cimport Purpose, Stream, next_index, open_stream
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport Node, at
-
-cdef extern from "nearer.h" nogil:
-    const int NUMBERS "MRFOREST_NUMBERS"
-    const int CATEGORIES "MRFOREST_CATEGORIES"
-    const int GAPS "MRFOREST_GAPS"
-    bint nearer "mrforest_nearer"(
-        const double* x, const double* p, const double* q, Py_ssize_t n,
-        const uint8_t* is_categorical, int kind)
-    void compare_rows "mrforest_compare"(
-        const double* X, const int32_t* rows, Py_ssize_t n_rows, const double* p,
-        const double* q, Py_ssize_t n, const uint8_t* is_categorical, int kind, uint8_t* left)
-    bint nearer_packed "mrforest_nearer_packed"(
-        const double* x, const double* p, const double* q, const uint8_t* is_categorical,
-        int kind, const uint64_t* x_words, const uint64_t* p_words, const uint64_t* q_words,
-        Packing packing)
-    void compare_packed "mrforest_compare_packed"(
-        const double* X, const int32_t* rows, Py_ssize_t n_rows, Py_ssize_t p, Py_ssize_t q,
-        Py_ssize_t n, const uint8_t* is_categorical, int kind, const uint64_t* words,
-        Packing packing, uint8_t* left)
 
 cdef enum:
     ATTEMPTS = 16   # to draw two pivots; then they are searched, so that growth always ends
@@ -53,12 +37,12 @@ cdef class Comparer:
         return 0
 
 
-cdef int kind_of(
+cdef Distance kind_of(
     const double[:, ::1] X, const uint8_t[::1] is_categorical, Py_ssize_t n_features
 ) noexcept nogil:
     """What comparisons of the first features of these rows must look out for."""
     cdef Py_ssize_t i, j
-    cdef int kind = NUMBERS
+    cdef Distance kind = NUMBERS
     for j in range(n_features):
         if is_categorical[j]:
             kind = CATEGORIES
@@ -82,7 +66,7 @@ cdef class VectorComparer(Comparer):
     cdef const uint8_t[::1] is_categorical
     cdef Packing packing
     cdef const uint64_t[:, ::1] words
-    cdef int kind
+    cdef Distance kind
     cdef object arguments
 
     def __init__(self, X, is_categorical):
@@ -100,11 +84,11 @@ cdef class VectorComparer(Comparer):
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t p, Py_ssize_t q, uint8_t* left
     ) except FAILED nogil:
         if self.packing.n_words > 0:
-            compare_packed(
+            kernels.compare_packed(
                 &self.X[0, 0], rows, n, p, q, self.X.shape[1], &self.is_categorical[0],
                 self.kind, &self.words[0, 0], self.packing, left)
             return 0
-        compare_rows(
+        kernels.compare(
             &self.X[0, 0], rows, n, &self.X[p, 0], &self.X[q, 0], self.X.shape[1],
             &self.is_categorical[0], self.kind, left)
         return 0
@@ -359,7 +343,7 @@ def find_nodes_by_vectors(
         packing = pack_for(pack_for(no_packing(0), X, kinds), pivot_rows, kinds)
     cdef const uint64_t[:, ::1] words = pack(X, packing)
     cdef const uint64_t[:, ::1] pivot_words = pack(pivot_rows, packing)
-    cdef int kind = max(
+    cdef Distance kind = max(
         kind_of(X, kinds, packing.n_plain), kind_of(pivot_rows, kinds, packing.n_plain))
     with nogil:
         for t in range(tree_start.shape[0] - 1):
@@ -370,11 +354,11 @@ def find_nodes_by_vectors(
                 while child >= 0:
                     p, q = pivots[first + at_node, 0], pivots[first + at_node, 1]
                     if packing.n_words > 0:
-                        left = nearer_packed(
+                        left = kernels.is_nearer_packed(
                             &X[i, 0], &pivot_rows[p, 0], &pivot_rows[q, 0], &kinds[0], kind,
                             &words[i, 0], &pivot_words[p, 0], &pivot_words[q, 0], packing)
                     else:
-                        left = nearer(
+                        left = kernels.is_nearer(
                             &X[i, 0], &pivot_rows[p, 0], &pivot_rows[q, 0], X.shape[1],
                             &kinds[0], kind)
                     at_node = child + (not left)

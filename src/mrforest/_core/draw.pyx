@@ -3,13 +3,8 @@
 
 from libc.math cimport INFINITY, exp
 
+from mrforest._core.kernels.dispatch cimport kernels
 from mrforest._core.rng cimport Stream, next_index, next_uniform
-
-cdef extern from "weights.h" nogil:
-    Py_ssize_t mrforest_draw_fast(
-        const double* scores, Py_ssize_t n, double highest, double span, double steep, double u,
-        double* work)
-
 
 cdef Py_ssize_t draw_softmax(
     const double* scores,   # IN
@@ -54,7 +49,7 @@ cdef Py_ssize_t draw_exponential(
                     return i
                 number -= 1
     uniform = next_uniform(stream)
-    i = mrforest_draw_fast(
+    i = kernels.draw_softmax(
         scores, n, highest, highest - lowest, budget / 2 / range_, uniform, work)
     if i >= 0:
         return i

@@ -7,18 +7,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from mrforest._core.kernels.dispatch cimport kernels
 from mrforest._core.rng cimport mix
 from mrforest._core.types cimport code_t
-
-cdef extern from "below.h" nogil:
-    void mrforest_count_below(
-        const double* values, int32_t n_values, const double* x, Py_ssize_t stride, int lanes,
-        int32_t* below)
-
-cdef extern from "few_cuts.h" nogil:
-    const int FEW_CUTS "MRFOREST_FEW_CUTS"
-    void mrforest_encode_few(
-        const double* x, const double* cuts, const int32_t* n_bins, Py_ssize_t n, uint8_t* codes)
 
 cdef enum:
     TOGETHER = 16       # rows that are encoded
@@ -29,22 +20,6 @@ ctypedef fused cell_t:
     uint8_t
     uint16_t
     uint64_t
-
-
-cdef bint find_few(
-    const double[::1] cuts, const int64_t[::1] cuts_start, const uint8_t[::1] is_categorical,
-    uint8_t[::1] is_few,        # OUT  per feature: whether it has few cuts
-    double[:, ::1] few_cuts,    # OUT  see few_cuts.h; infinity to begin with
-) noexcept nogil:
-    """Whether most features have few cuts; which, and what these are."""
-    cdef Py_ssize_t n_features = is_few.shape[0], j, k, n, n_few = 0
-    for j in range(n_features):
-        n = cuts_start[j + 1] - cuts_start[j]
-        is_few[j] = not is_categorical[j] and n <= FEW_CUTS
-        n_few += is_few[j]
-        for k in range(n if is_few[j] else 0):
-            few_cuts[k, j] = cuts[cuts_start[j] + k]
-    return 2 * n_few > n_features
 
 
 def encode(
@@ -61,24 +36,13 @@ def encode(
     cdef int n, lane
     if cuts.shape[0] == 0:
         cuts = np.zeros(1)
-    cdef uint8_t[::1] is_few = np.zeros(n_features, dtype=np.uint8)
-    cdef double[:, ::1] few_cuts = np.full((FEW_CUTS, n_features), np.inf)
-    cdef bint has_few = code_t is uint8_t and find_few(
-        cuts, cuts_start, is_categorical, is_few, few_cuts)
     with nogil:
         for i in range((n_rows + TOGETHER - 1) // TOGETHER):
             row = i * TOGETHER
             n = <int> min(TOGETHER, n_rows - row)
-            if code_t is uint8_t and has_few:
-                for lane in range(n):
-                    mrforest_encode_few(
-                        &X[row + lane, 0], &few_cuts[0, 0], &n_bins[0], n_features,
-                        &codes[row + lane, 0])
             for j in range(n_features):
-                if has_few and is_few[j]:
-                    continue
                 if not is_categorical[j]:
-                    mrforest_count_below(
+                    kernels.count_below(
                         &cuts[0] + cuts_start[j], <int32_t> (cuts_start[j + 1] - cuts_start[j]),
                         &X[row, j], n_features, n, below)
                 for lane in range(n):

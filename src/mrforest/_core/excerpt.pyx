@@ -4,14 +4,8 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from libc.stdlib cimport calloc, free, malloc
 
+from mrforest._core.kernels.dispatch cimport kernels
 from mrforest._core.types cimport Table, at
-
-cdef extern from "count.h" nogil:
-    Py_ssize_t MRFOREST_AHEAD
-    void mrforest_prefetch(const void* address)
-
-cdef extern from "rows.h" nogil:
-    void mrforest_copy_row(void* to, const void* from_, Py_ssize_t n_bytes)
 
 cdef enum:
     WORTH = 4       # times the room of an excerpt that the rows of a tree take, if it pays
@@ -70,13 +64,11 @@ cdef Py_ssize_t add_rows(
 ) noexcept nogil:
     """Copy rows; return the next one that is free."""
     cdef Py_ssize_t i, row, to, size = bytes_of_row(table)
+    kernels.copy_rows(
+        table.codes, size, table.n_rows, rows, n, <uint8_t*> excerpt.codes + first * size, NULL)
     for i in range(n):
-        if i + MRFOREST_AHEAD < n:
-            mrforest_prefetch(<const uint8_t*> table.codes + rows[i + MRFOREST_AHEAD] * size)
         row = at(rows[i], table.n_rows)
         to = at(first + i, excerpt.room)
-        mrforest_copy_row(
-            <uint8_t*> excerpt.codes + to * size, <const uint8_t*> table.codes + row * size, size)
         excerpt.rows[to] = <int32_t> row
         excerpt.y[to] = table.y[row]
         if table.mass is not NULL:

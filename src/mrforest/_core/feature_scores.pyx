@@ -9,7 +9,7 @@ from mrforest._core.candidates cimport Feature, score_cuts
 from mrforest._core.histogram cimport (
     counted_entries, counted_points, sorted_entries, sorted_points,
 )
-from mrforest._core.lists cimport PlainCuts
+from mrforest._core.kernels.dispatch cimport PlainCuts, kernels
 from mrforest._core.pool cimport NO_HISTOGRAM
 from mrforest._core.rule cimport Draw, Points, Range, is_empty, is_in_range
 from mrforest._core.selected cimport (
@@ -18,16 +18,6 @@ from mrforest._core.selected cimport (
 from mrforest._core.sheet_cuts cimport count_slices_of, cuts_in_sheet
 from mrforest._core.shortlist cimport add_short, cuts_in_short, enter_short, find_best_short
 from mrforest._core.workspace cimport NO_CUT, NOT_COUNTED, Slice
-
-cdef extern from "lists.h" nogil:
-    void mrforest_best_in_all_bins(
-        const int32_t** counts, Py_ssize_t n_features, Py_ssize_t n_bins, Py_ssize_t stride,
-        Py_ssize_t n_classes, const int64_t* totals, int32_t* work, int64_t* left, int64_t* right,
-        double* best)
-    Py_ssize_t mrforest_cuts_in_bins(
-        const int32_t* counts, Py_ssize_t n_bins, Py_ssize_t stride, Py_ssize_t n_classes,
-        const int64_t* totals, int64_t* left, PlainCuts cuts)
-
 
 cdef class FeatureScores(Workspace):
     """What a rule is told of the features of a node."""
@@ -238,7 +228,7 @@ cdef class FeatureScores(Workspace):
         cdef Py_ssize_t k, missing = self.table.n_bins[feature]
         cdef const int32_t* bins
         if node.level != NOT_IN_BLOCK:
-            return self.block.is_plain[place] and self.block.n_slices[place] == 0
+            return self.block.is_plain[place]
         if self.is_listed:
             return place != NOT_COUNTED
         if not self.is_plain or self.table.is_categorical[feature]:
@@ -274,9 +264,9 @@ cdef class FeatureScores(Workspace):
 
     cdef void find_best_of_alike(self, const NodeView* node, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i, n_bins = self.table.n_bins[self.alike[0]]
-        mrforest_best_in_all_bins(
+        kernels.best_in_bins(
             self.bins_of_alike, n, n_bins, n_bins + 1, self.table.n_columns, node.totals,
-            self.bins_work, self.sides.left, self.sides.right, self.work)
+            self.bins_work, self.work)
         for i in range(n):
             self.best_in_bins[self.alike[i]] = self.work[i]
 
@@ -310,9 +300,9 @@ cdef class FeatureScores(Workspace):
         elif self.is_listed:
             n = cuts_in_short(self.short, place, plain)
         else:
-            n = mrforest_cuts_in_bins(
+            n = kernels.cuts_in_bins(
                 self.bins_of(node, feature, place), n_bins, n_bins + 1, self.table.n_columns,
-                node.totals, self.sides.left, plain)
+                node.totals, self.bins_work, plain)
         for i in range(n):
             self.cuts[i].bin = plain.bin[i]
             self.cuts[i].is_equality = False

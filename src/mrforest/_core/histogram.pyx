@@ -4,26 +4,10 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from mrforest._core.kernels.dispatch cimport CountedRows, kernels
 from mrforest._core.types cimport (
     Column, Entry, Table, at, code_t, codes_of, column_of, copies_of, count_t, mass_of, moment_of,
 )
-
-cdef extern from "count.h" nogil:
-    Py_ssize_t MRFOREST_AHEAD
-    void mrforest_prefetch(const void* address)
-    ctypedef struct CountedBytes "mrforest_counted":
-        const uint8_t* codes
-        Py_ssize_t n_features
-        Py_ssize_t n_rows
-        const int32_t* y
-        const int32_t* copies
-        const int32_t* rows
-        Py_ssize_t n
-
-    void mrforest_count_bytes(
-        const CountedBytes* node, const int32_t* start, Py_ssize_t width, Py_ssize_t n_classes,
-        Py_ssize_t size, int32_t* counts)
-
 
 # The kernels below come in four kinds: codes of one or two bytes, cells of 32 or 64 bits. Those
 # of 64 bits serve masses and, with a second column, moments.
@@ -41,7 +25,7 @@ cdef void count_rows_of(
     cdef const code_t* code
     cdef count_t count, moment = 0
     cdef bint has_moment = count_t is int64_t and table.moment is not NULL
-    cdef CountedBytes bytes
+    cdef CountedRows bytes
     if code_t is uint8_t and count_t is int32_t:
         if features is NULL:
             bytes.codes = codes
@@ -51,7 +35,7 @@ cdef void count_rows_of(
             bytes.copies = table.copies
             bytes.rows = rows
             bytes.n = n
-            mrforest_count_bytes(&bytes, table.start, table.width, n_columns, size, counts)
+            kernels.count_rows(&bytes, table.start, size, counts)
             return
     for i in range(n):
         row = at(rows[i], table.n_rows)
@@ -63,10 +47,6 @@ cdef void count_rows_of(
             for j in range(chosen.n):
                 counts[at(start[j] + code[j], size)] += count
         else:
-            if i + MRFOREST_AHEAD < n:
-                for j in range(chosen.n):
-                    mrforest_prefetch(
-                        codes + rows[i + MRFOREST_AHEAD] * table.n_features + features[j])
             for j in range(chosen.n):
                 counts[at(cell_of(slot + j, n_columns, column, code[features[j]]), size)] += count
         if has_moment:
@@ -108,30 +88,15 @@ cdef void count_one_of(
             counts[at(cell + width, size)] += <count_t> points.what[i]
 
 
-cdef void count_two_of(
-    const Table* table, const code_t* codes0, const code_t* codes1, Counted points,
-    const int64_t* slot, Py_ssize_t size, count_t* counts
-) noexcept nogil:
-    """The classes of two features at once.
-
-    Points that follow each other often meet in one cell, and the second has to wait until the
-    first is written; the cells of other features do not.
-    """
-    cdef Py_ssize_t i, row, column, n_columns = table.n_columns
-    cdef count_t count
-    for i in range(points.n):
-        row = at(points.rows[i], table.n_rows)
-        column = points.what[i]
-        count = <count_t> points.mass[i]
-        counts[at(cell_of(slot, n_columns, column, codes0[row]), size)] += count
-        counts[at(cell_of(slot + 1, n_columns, column, codes1[row]), size)] += count
-
-
 cdef void count_four_of(
     const Table* table, const code_t* codes0, const code_t* codes1, const code_t* codes2,
     const code_t* codes3, Counted points, const int64_t* slot, Py_ssize_t size, count_t* counts
 ) noexcept nogil:
-    """The classes of four."""
+    """The classes of four features at once.
+
+    Points that follow each other often meet in one cell, and the second has to wait until the
+    first is written; the cells of other features do not.
+    """
     cdef Py_ssize_t i, row, column, n_columns = table.n_columns
     cdef count_t count
     for i in range(points.n):
@@ -157,11 +122,6 @@ cdef void count_by_column_of(
                 codes + f[j + 2] * n_rows, codes + f[j + 3] * n_rows, points,
                 chosen.slot + j, size, counts)
             j += 4
-        if j + 2 <= chosen.n:
-            count_two_of(
-                table, codes + f[j] * n_rows, codes + f[j + 1] * n_rows, points,
-                chosen.slot + j, size, counts)
-            j += 2
     for j in range(j, chosen.n):
         count_one_of(table, codes + f[j] * n_rows, points, chosen.slot + j, size, counts)
 

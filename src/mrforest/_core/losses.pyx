@@ -15,19 +15,9 @@ from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
-cdef extern from "sharpened.h" nogil:
-    enum:
-        BLOCK_ROWS "MRFOREST_BLOCK_ROWS"
-        N_POWERS "MRFOREST_N_POWERS"
-    const double MRFOREST_POWERS[N_POWERS]
-    ctypedef struct Sharpened "mrforest_sharpened":
-        double total[N_POWERS][BLOCK_ROWS]
-        double squares[N_POWERS][BLOCK_ROWS]
-        double own[N_POWERS][BLOCK_ROWS]
-    void mrforest_sharpen(
-        const double* shares, Py_ssize_t n_classes, const int32_t* classes, Sharpened* out)
+from mrforest._core.kernels.dispatch cimport BLOCK_ROWS, N_POWERS, PowerSums, kernels
 
-POWERS = np.array([MRFOREST_POWERS[i] for i in range(N_POWERS)])
+POWERS = np.array([kernels.powers[i] for i in range(N_POWERS)])
 
 cdef enum:
     EVEN, ODD, ALL, N_PARTS             # halves of the groups of trees, and all of them
@@ -102,7 +92,7 @@ cdef struct Block:
     Py_ssize_t first, n
     int32_t classes[BLOCK_ROWS]
     double* shares                          # classes x BLOCK_ROWS
-    Sharpened sharp
+    PowerSums sharp
 
 
 cdef void set_shares(
@@ -169,7 +159,7 @@ def sharpened_losses(
                 block.classes[i] = classes[block.first + i] if i < block.n else 0
             for part in range(N_PARTS):
                 set_shares(&block, sums, part)
-                mrforest_sharpen(block.shares, K, block.classes, &block.sharp)
+                kernels.sum_powers(block.shares, K, block.classes, &block.sharp)
                 for power in range(N_POWERS):
                     for i in range(block.n):
                         total = block.sharp.total[power][i]

@@ -5,60 +5,17 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from mrforest._core.block cimport BEYOND, BLOCK_POINTS
 from mrforest._core.impurity cimport Sides
-from mrforest._core.lists cimport BlockNode
+from mrforest._core.kernels.dispatch cimport (
+    MOST_CODES, ClassHistogram, ClassHistograms, CountedCut, CountedPoints, CutKind, EntropyNode,
+    GiniNode,
+)
 from mrforest._core.order cimport Order
 from mrforest._core.rule cimport Draw, SplitRule
 from mrforest._core.splitter cimport Split
 from mrforest._core.table cimport TrainingTable
 from mrforest._core.types cimport Cut, Entry, Table
 
-cdef extern from "entropy.h" nogil:
-    ctypedef struct EntropyNode "mrforest_entropy_node":
-        pass
-
-cdef extern from "differ.h" nogil:
-    enum:
-        SHORT_PART "MRFOREST_SHORT_PART"
-
-cdef extern from "counted_cuts.h" nogil:
-    ctypedef struct CountedCut "mrforest_cut":
-        double score
-        int32_t bin
-        int32_t is_equality
-        int32_t n_left
-
-    ctypedef enum Kind "mrforest_kind":
-        ORDER "MRFOREST_ORDER_CUTS"
-        ORDER_AND_EQUALITY "MRFOREST_ORDER_AND_EQUAL_CUTS"
-        EQUALITY "MRFOREST_EQUAL_CUTS"
-
-cdef extern from "class_histogram.h" nogil:
-    enum:
-        MOST_CODES "MRFOREST_MOST_CODES"
-        MOST_CODES_AT_ONCE "MRFOREST_HISTOGRAMS_MOST_CODES"
-        MOST_CLASSES_AT_ONCE "MRFOREST_HISTOGRAMS_MOST_CLASSES"
-        MOST_POINTS_AT_ONCE "MRFOREST_HISTOGRAMS_MOST_POINTS"
-        LEAST_FEATURES_AT_ONCE "MRFOREST_HISTOGRAMS_LEAST_FEATURES"
-
-    ctypedef struct Points "mrforest_points":
-        Py_ssize_t n
-        const uint8_t* classes
-        Py_ssize_t n_classes
-        const int32_t* totals
-        const int64_t* xlogx
-
-    ctypedef struct Histogram "mrforest_histogram":
-        int32_t* counts
-        int32_t* left
-
-    ctypedef struct Histograms "mrforest_histograms":
-        uint16_t* counts
-        uint8_t* differ
-        int32_t n_codes
-        Py_ssize_t n_features
-
 cdef enum:
-    FEW_POINTS = 32     # up to so many, all features are compared at once
     FEW_CODES = 32      # up to so many, points are counted rather than put in order
 
 
@@ -95,13 +52,13 @@ cdef class NodeScores:
     cdef bint can_count                     # whether they are few, and all is plain
     cdef bint can_list                      # likewise, and points are few
     cdef bint has_histograms                # likewise, and most features have few codes
-    cdef Points counted
-    cdef BlockNode node
+    cdef CountedPoints counted
+    cdef GiniNode node
     cdef EntropyNode entropy_node
     cdef uint32_t points[BLOCK_POINTS]      # class (8 bits) | number (8)
     cdef uint8_t* classes
     cdef int32_t* number                    # of each class
-    cdef Histograms histograms              # of all features; n_codes is 0 if no node has them
+    cdef ClassHistograms histograms              # of all features; n_codes is 0 if no node has them
     cdef int32_t* rows_by_class             # points, those of class 0 first
 
     # Of the features that are looked at, in their order
@@ -120,7 +77,7 @@ cdef class NodeScores:
     cdef Entry* entries
     cdef int64_t* cells                     # bins x columns
     cdef uint64_t* marks                    # bins that have points
-    cdef Histogram histogram
+    cdef ClassHistogram histogram
     cdef CountedCut counted_cuts[2 * MOST_CODES]
     cdef Sides sides
     cdef double* scores
@@ -130,9 +87,7 @@ cdef class NodeScores:
     cdef int32_t* cut_bins
 
     cdef Span* constant                     # for each feature, points among which it has no cut
-    cdef bint knows_constants               # whether `differ` is of the node
-    cdef Py_ssize_t row_bytes               # of the table of codes
-    cdef uint8_t* differ                    # a byte of a row: whether points differ there
+    cdef uint8_t* differ                    # whether points differ in a feature, by histograms
 
     cdef void enter(self, const ScoredNode* node) noexcept nogil
     cdef void best_in_lists(self, Py_ssize_t first) noexcept nogil
@@ -144,7 +99,6 @@ cdef class NodeScores:
     ) noexcept nogil
     cdef int32_t codes_at_once(self) noexcept nogil
     cdef void begin_tree(self) noexcept nogil
-    cdef void find_constants(self, const ScoredNode* node) noexcept nogil
     cdef bint is_constant(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil
     cdef void set_constant(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil
     cdef Way way_of(self, Py_ssize_t feature) noexcept nogil
@@ -155,7 +109,7 @@ cdef class NodeScores:
     cdef Py_ssize_t score(
         self, const ScoredNode* node, Py_ssize_t feature, Py_ssize_t list_) noexcept nogil
     cdef Py_ssize_t score_list(self, Py_ssize_t list_) noexcept nogil
-    cdef Kind kind_of(self, Py_ssize_t feature) noexcept nogil
+    cdef CutKind kind_of(self, Py_ssize_t feature) noexcept nogil
     cdef Py_ssize_t score_counts(self, Py_ssize_t feature) noexcept nogil
     cdef Py_ssize_t score_entries(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil
     cdef Py_ssize_t write_entries(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil

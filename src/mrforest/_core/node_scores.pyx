@@ -13,44 +13,12 @@ from libc.string cimport memset
 
 from mrforest._core.candidates cimport Feature, score_cuts
 from mrforest._core.impurity cimport score_tolerance
-from mrforest._core.lists cimport (
-    PlainCuts, mrforest_best_in_lists, mrforest_cuts_in_list, mrforest_sort_bytes,
-    mrforest_sort_shorts, mrforest_weigh_cuts,
+from mrforest._core.kernels.dispatch cimport (
+    EQUALITY, LEAST_FEATURES_AT_ONCE, MOST_CLASSES_AT_ONCE, MOST_CODES, MOST_CODES_AT_ONCE,
+    MOST_POINTS_AT_ONCE, ORDER, ORDER_AND_EQUALITY, CutKind, PlainCuts, kernels,
 )
 from mrforest._core.order cimport free_order, make_order, next_feature, put_back
 from mrforest._core.types cimport ENTROPY, VARIANCE, at, code_t, mass_of, moment_of
-
-cdef extern from "entropy.h" nogil:
-    void mrforest_enter_entropy_node(
-        Py_ssize_t n, Py_ssize_t n_classes, const int32_t* totals, const int64_t* xlogx,
-        EntropyNode* node)
-    void mrforest_best_entropy_in_lists(
-        const uint32_t* items, const Py_ssize_t* place, Py_ssize_t n_lists,
-        const EntropyNode* node, double* best)
-    Py_ssize_t mrforest_entropy_cuts_in_list(
-        const uint32_t* list, const EntropyNode* node, PlainCuts cuts)
-
-cdef extern from "differ.h" nogil:
-    void mrforest_find_differences(
-        const uint8_t* codes, const int32_t* rows, Py_ssize_t n, Py_ssize_t row_bytes,
-        uint8_t* differ)
-
-cdef extern from "class_histogram.h" nogil:
-    void mrforest_fill_histogram(
-        const Points* points, const uint8_t* codes, int32_t n_codes, Histogram* histogram)
-    void mrforest_fill_histograms(
-        const Points* points, const uint8_t* codes, const int32_t* rows, Histograms* histograms)
-    bint mrforest_read_histogram(
-        const Points* points, const Histograms* histograms, Py_ssize_t feature, int32_t n_codes,
-        Histogram* histogram)
-
-cdef extern from "counted_cuts.h" nogil:
-    void mrforest_set_all_right(Points* points)
-    double mrforest_best_counted_cut(
-        const Points* points, const Histogram* histogram, int32_t n_codes, Kind kind)
-    Py_ssize_t mrforest_all_counted_cuts(
-        const Points* points, const Histogram* histogram, int32_t n_codes, Kind kind,
-        CountedCut* cuts)
 
 cdef enum:
     NO_LIST = -1
@@ -108,8 +76,7 @@ cdef class NodeScores:
         self.lefts = <int32_t*> malloc(n_cuts * sizeof(int32_t))
         self.cut_bins = <int32_t*> malloc(n_cuts * sizeof(int32_t))
         self.constant = <Span*> malloc(D * sizeof(Span))
-        self.row_bytes = D * (2 if self.table.wide else 1)
-        self.differ = <uint8_t*> malloc(self.row_bytes)
+        self.differ = <uint8_t*> malloc(D)
         self.histograms.n_features = D
         self.histograms.n_codes = self.codes_at_once()
         self.histograms.differ = self.differ
@@ -185,23 +152,13 @@ cdef class NodeScores:
 
     # A feature that is constant in a node is so in all nodes below it. The points of these lie
     # where the node's points do, and a tree grows depth first: the latest span is enough to know.
-    # In small nodes all features are compared at once instead.
-
-    cdef void find_constants(self, const ScoredNode* node) noexcept nogil:
-        """Look which features have one code only."""
-        self.knows_constants = node.n <= FEW_POINTS and self.row_bytes >= SHORT_PART
-        if self.knows_constants:
-            mrforest_find_differences(
-                <const uint8_t*> self.table.codes, node.rows, node.n, self.row_bytes,
-                self.differ)
+    # If all features are counted at once, that tells.
 
     cdef inline bint is_constant(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil:
         cdef const Span* known = &self.constant[feature]
-        if not self.knows_constants:
-            return known.first <= node.first and node.end <= known.end
-        if self.table.wide:
-            return self.differ[2 * feature] == 0 and self.differ[2 * feature + 1] == 0
-        return self.differ[feature] == 0
+        if self.has_histograms:
+            return self.differ[feature] == 0
+        return known.first <= node.first and node.end <= known.end
 
     cdef inline void set_constant(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil:
         if node.is_whole:
@@ -226,7 +183,6 @@ cdef class NodeScores:
         self.can_list = self.can_count and node.n <= BLOCK_POINTS
         self.has_histograms = False
         if not self.can_count:
-            self.find_constants(node)
             return
         for i in range(node.n):
             self.classes[i] = <uint8_t> self.number[
@@ -236,23 +192,21 @@ cdef class NodeScores:
         self.counted.n_classes = n_classes
         self.counted.totals = self.node.totals
         self.counted.xlogx = self.table.xlogx if self.is_entropy else NULL
-        mrforest_set_all_right(&self.counted)
+        kernels.sum_totals(&self.counted)
         self.count_all(node)
-        if not self.has_histograms:
-            self.find_constants(node)
         if not self.can_list:
             return
         for i in range(node.n):
             self.points[i] = <uint32_t> self.classes[i] << 8 | <uint32_t> i
         if self.is_entropy:
-            mrforest_enter_entropy_node(
+            kernels.enter_entropy_node(
                 node.n, n_classes, self.node.totals, self.table.xlogx, &self.entropy_node)
             return
         for k in range(n_classes):
             self.node.present[k] = <int32_t> k
         self.node.n = node.n
         self.node.n_classes = self.node.n_present = n_classes
-        mrforest_weigh_cuts(&self.node)
+        kernels.enter_gini_node(&self.node)
 
     cdef void count_all(self, const ScoredNode* node) noexcept nogil:
         """Count the points of the node in all features, if there are few of each of few classes."""
@@ -270,9 +224,9 @@ cdef class NodeScores:
             k = self.classes[i]
             self.rows_by_class[end[k]] = <int32_t> at(node.rows[i], self.table.n_rows)
             end[k] += 1
-        mrforest_fill_histograms(
+        kernels.fill_histograms(
             &self.counted, <const uint8_t*> self.table.codes, self.rows_by_class, &self.histograms)
-        self.has_histograms = self.knows_constants = True
+        self.has_histograms = True
 
     cdef Way way_of(self, Py_ssize_t feature) noexcept nogil:
         """The way to score a feature of the node, if no point has it missing."""
@@ -285,7 +239,7 @@ cdef class NodeScores:
             return BY_LIST
         return BY_COUNTS if self.can_count and n_codes <= MOST_CODES else BY_ENTRIES
 
-    cdef Kind kind_of(self, Py_ssize_t feature) noexcept nogil:
+    cdef CutKind kind_of(self, Py_ssize_t feature) noexcept nogil:
         """Which cuts the feature has."""
         if self.table.is_categorical[feature]:
             return EQUALITY
@@ -315,11 +269,11 @@ cdef class NodeScores:
         cdef Way way = self.way_of(feature)
         cdef int32_t n_codes = self.table.n_bins[feature]
         if way == BY_HISTOGRAMS:
-            return mrforest_read_histogram(
+            return kernels.read_histogram(
                 &self.counted, &self.histograms, feature, n_codes, &self.histogram)
         if way != BY_COUNTS or not self.gather(node, feature, self.codes):
             return False
-        mrforest_fill_histogram(
+        kernels.fill_histogram(
             &self.counted, <const uint8_t*> self.codes, n_codes, &self.histogram)
         return True
 
@@ -332,10 +286,10 @@ cdef class NodeScores:
         plain.n_left = self.lefts
         plain.bin = self.cut_bins
         if self.is_entropy:
-            n = mrforest_entropy_cuts_in_list(
+            n = kernels.entropy_cuts_in_list(
                 self.items + self.place[list_], &self.entropy_node, plain)
         else:
-            n = mrforest_cuts_in_list(self.items + self.place[list_], &self.node, plain)
+            n = kernels.cuts_in_list(self.items + self.place[list_], &self.node, plain)
         for i in range(n):
             self.cuts[i].bin = plain.bin[i]
             self.cuts[i].is_equality = False
@@ -345,7 +299,7 @@ cdef class NodeScores:
     cdef Py_ssize_t score_counts(self, Py_ssize_t feature) noexcept nogil:
         """Write the candidates of a feature whose codes are counted; return how many."""
         cdef Py_ssize_t i, n
-        n = mrforest_all_counted_cuts(
+        n = kernels.all_counted_cuts(
             &self.counted, &self.histogram, self.table.n_bins[feature], self.kind_of(feature),
             self.counted_cuts)
         for i in range(n):
@@ -400,11 +354,11 @@ cdef class NodeScores:
     cdef void best_in_lists(self, Py_ssize_t first) noexcept nogil:
         """Find the best scores of lists, from the first on."""
         if self.is_entropy:
-            mrforest_best_entropy_in_lists(
+            kernels.best_entropy_in_lists(
                 self.items, self.place + first, self.n_lists - first, &self.entropy_node,
                 self.best_in_list + first)
         elif self.n_lists > first:
-            mrforest_best_in_lists(
+            kernels.best_in_lists(
                 self.items, self.place, self.which + first, self.n_lists - first, &self.node,
                 self.best_in_list + first)
 
@@ -423,11 +377,11 @@ cdef class NodeScores:
             if not self.gather(node, feature, self.codes):
                 continue
             if self.table.wide:
-                mrforest_sort_shorts(
+                kernels.sort_shorts(
                     <const uint16_t*> self.codes, 1, node.n, self.points,
                     self.items + self.place[self.n_lists])
             else:
-                mrforest_sort_bytes(
+                kernels.sort_bytes(
                     <const uint8_t*> self.codes, 1, node.n, self.points,
                     self.items + self.place[self.n_lists])
             self.list_of[feature] = <int32_t> self.n_lists
@@ -441,7 +395,7 @@ cdef class NodeScores:
             if self.list_of[feature] != NO_LIST:
                 best = self.best_in_list[self.list_of[feature]]
             elif self.count(node, feature):
-                best = mrforest_best_counted_cut(
+                best = kernels.best_counted_cut(
                     &self.counted, &self.histogram, self.table.n_bins[feature],
                     self.kind_of(feature))
             else:

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Features whose distances are 0 or 1, as bits; see nearer.h."""
+"""Features whose distances are 0 or 1, as bits; see kernels/pivot_distance.c."""
 
 from libc.stdint cimport uint8_t
 
-cdef extern from "nearer.h" nogil:
-    ctypedef struct Packing "MRForestPacking":
-        Py_ssize_t n_plain
-        Py_ssize_t n_words
-        Py_ssize_t n_bits
+from mrforest._core.kernels.dispatch cimport Packing
 
 
 cdef Packing no_packing(Py_ssize_t n_features) noexcept nogil

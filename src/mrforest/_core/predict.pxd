@@ -1,26 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
 
+from mrforest._core.kernels.dispatch cimport CodeColumn, CodedNode
 from mrforest._core.types cimport Node
-
-cdef extern from "coded.h" nogil:
-    ctypedef struct Column "MRForestColumn":
-        const double* values
-        int32_t n_values
-        int32_t feature
-        int32_t is_equality
-
-    ctypedef struct CodedNode "MRForestCodedNode":
-        int32_t child
-        uint16_t column
-        uint16_t high
 
 
 cdef class CodedNodes:
     cdef const CodedNode[::1] nodes         # None: slim nodes will do
     cdef const uint32_t[::1] slim_nodes     # None: they do not fit
     cdef const double[::1] values
-    cdef Column* columns
+    cdef CodeColumn* columns
     cdef readonly Py_ssize_t n_columns
     cdef readonly Py_ssize_t n_values       # of all columns
     cdef readonly Py_ssize_t stride         # codes from row to row

@@ -11,38 +11,8 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport free, malloc
 
+from mrforest._core.kernels.dispatch cimport CodeColumn, CodedNode, kernels
 from mrforest._core.types cimport Node
-
-cdef extern from "walk.h" nogil:
-    void walk_any(
-        const Node* nodes, const double* X, Py_ssize_t n_features, Py_ssize_t n_rows,
-        int32_t* where)
-    void walk_plain(
-        const Node* nodes, const double* X, Py_ssize_t n_features, Py_ssize_t n_rows,
-        int32_t* where)
-
-cdef extern from "coded.h" nogil:
-    void code_bytes(
-        const Column* columns, Py_ssize_t n_columns, const double* X, Py_ssize_t n_features,
-        Py_ssize_t n_rows, uint8_t* codes, Py_ssize_t stride)
-    void code_shorts(
-        const Column* columns, Py_ssize_t n_columns, const double* X, Py_ssize_t n_features,
-        Py_ssize_t n_rows, uint16_t* codes, Py_ssize_t stride)
-
-cdef extern from "words.h" nogil:
-    int mrforest_has_missing(const double* X, Py_ssize_t n)
-
-cdef extern from "descent.h" nogil:
-    Py_ssize_t mrforest_slim_stride(Py_ssize_t n_columns)
-    void walk_slim(
-        const uint32_t* nodes, Py_ssize_t n_nodes, const uint8_t* codes, Py_ssize_t stride,
-        Py_ssize_t n_rows, int32_t* where, int32_t* waiting)
-    void walk_bytes(
-        const CodedNode* nodes, Py_ssize_t n_nodes, const uint8_t* codes, Py_ssize_t stride,
-        Py_ssize_t n_rows, int32_t* where, int32_t* waiting)
-    void walk_shorts(
-        const CodedNode* nodes, Py_ssize_t n_nodes, const uint16_t* codes, Py_ssize_t stride,
-        Py_ssize_t n_rows, int32_t* where, int32_t* waiting)
 
 CODED_NODE_DTYPE = np.dtype([("child", np.int32), ("column", np.uint16), ("high", np.uint16)])
 
@@ -63,7 +33,7 @@ cdef class CodedNodes:
     start : ndarray of int64
         First value of each column, and the end.
     slim_nodes : ndarray of uint32 or None
-        The nodes as descent.h has them, if they fit.
+        The nodes as kernels.h has them, if they fit.
     """
 
     def __cinit__(self, const CodedNode[::1] nodes, const int32_t[::1] features,
@@ -77,8 +47,10 @@ cdef class CodedNodes:
         self.n_values = values.shape[0]
         self.stride = self.n_columns
         if slim_nodes is not None:
-            self.stride = mrforest_slim_stride(self.n_columns)
-        self.columns = <Column*> malloc(self.n_columns * sizeof(Column))
+            self.stride = 16
+            while self.stride < self.n_columns:
+                self.stride *= 2
+        self.columns = <CodeColumn*> malloc(self.n_columns * sizeof(CodeColumn))
         if self.columns is NULL:
             raise MemoryError("no memory for codes")
         for j in range(self.n_columns):
@@ -117,7 +89,7 @@ cdef class Rows:
         self.n = X.shape[0]
         self.n_trees = tree_start.shape[0] - 1
         with nogil:
-            missing = mrforest_has_missing(&X[0, 0], X.shape[0] * X.shape[1])
+            missing = kernels.has_missing(&X[0, 0], X.shape[0] * X.shape[1])
         self.is_plain = not (has_equality or missing)
         if coded is not None and not missing:
             self.coded = coded
@@ -136,10 +108,10 @@ cdef class Rows:
             raise MemoryError("no memory for codes")
         with nogil:
             if coded.is_wide:
-                code_shorts(coded.columns, n_columns, &self.X[0, 0], n_features, self.n,
+                kernels.code_shorts(coded.columns, n_columns, &self.X[0, 0], n_features, self.n,
                             <uint16_t*> self.codes, coded.stride)
             else:
-                code_bytes(coded.columns, n_columns, &self.X[0, 0], n_features, self.n,
+                kernels.code_bytes(coded.columns, n_columns, &self.X[0, 0], n_features, self.n,
                            <uint8_t*> self.codes, coded.stride)
         return 0
 
@@ -151,19 +123,19 @@ cdef class Rows:
         cdef Py_ssize_t first = self.tree_start[t], n_nodes = self.tree_start[t + 1] - first
         if self.codes is NULL:
             if self.is_plain:
-                walk_plain(self.tree(t), &self.X[0, 0], self.X.shape[1], self.n, where)
+                kernels.walk_plain(self.tree(t), &self.X[0, 0], self.X.shape[1], self.n, where)
             else:
-                walk_any(self.tree(t), &self.X[0, 0], self.X.shape[1], self.n, where)
+                kernels.walk_any(self.tree(t), &self.X[0, 0], self.X.shape[1], self.n, where)
         elif self.coded.slim_nodes is not None:
-            walk_slim(
+            kernels.walk_slim(
                 &self.coded.slim_nodes[first], n_nodes, <const uint8_t*> self.codes,
                 self.coded.stride, self.n, where, self.waiting)
         elif self.coded.is_wide:
-            walk_shorts(
+            kernels.walk_shorts(
                 &self.coded.nodes[first], n_nodes, <const uint16_t*> self.codes,
                 self.coded.stride, self.n, where, self.waiting)
         else:
-            walk_bytes(
+            kernels.walk_bytes(
                 &self.coded.nodes[first], n_nodes, <const uint8_t*> self.codes,
                 self.coded.stride, self.n, where, self.waiting)
 

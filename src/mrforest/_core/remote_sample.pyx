@@ -80,7 +80,7 @@ cdef class CountedScores(NodeScores):
     cdef const int32_t* counted_cells       # for each feature classes x bins
 
     cdef void enter(self, const ScoredNode* node) noexcept nogil:
-        self.knows_constants = self.can_count = self.can_list = False
+        self.has_histograms = self.can_count = self.can_list = False
 
     cdef inline const int32_t* cells_of(self, Py_ssize_t feature) noexcept nogil:
         return self.counted_cells + self.table.slot[feature] * self.table.n_columns

@@ -5,21 +5,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+from mrforest._core.kernels.dispatch cimport kernels
 from mrforest._core.types cimport Column, Cut, Table, codes_of, column_of
-
-cdef extern from "slices.h" nogil:
-    void mrforest_find_sides(
-        const uint64_t* words, Py_ssize_t n_slices, const uint64_t* mask, Py_ssize_t n_words,
-        uint64_t* left, uint64_t* right)
-    void mrforest_squeeze(
-        const uint64_t* words, Py_ssize_t n_slices, const int32_t* kept, Py_ssize_t n_kept,
-        const uint64_t* mask, Py_ssize_t n_words, Py_ssize_t first, uint64_t* out)
-    void mrforest_gather(
-        const uint64_t* words, Py_ssize_t n_slices, const int32_t* points, Py_ssize_t first,
-        Py_ssize_t n, uint64_t* out)
-    Py_ssize_t mrforest_count_bits(const uint64_t* mask, Py_ssize_t n_words)
-    Py_ssize_t mrforest_rows_of(
-        const int32_t* rows, const uint64_t* mask, Py_ssize_t n_words, int32_t* out)
 
 cdef enum:
     OUT_OF_MEMORY = -1
@@ -196,11 +183,11 @@ cdef int gather_rows(
         memset(mask, 0, slices.n_words * sizeof(uint64_t))
         for i in range(first, end):
             mask[rows[i] >> 6] |= <uint64_t> 1 << (rows[i] & 63)
-        mrforest_squeeze(
+        kernels.squeeze(
             slices.words, slices.n, sheets.every, slices.n, mask, slices.n_words, first, out)
         first = end
         end = end_of_run(rows, first, n)
-    mrforest_gather(slices.words, slices.n, rows, first, n, out)
+    kernels.gather_points(slices.words, slices.n, rows, first, n, out)
     free(mask)
     return 0
 
@@ -264,7 +251,7 @@ cdef void set_all(Sheets* sheets) noexcept nogil:
 cdef Py_ssize_t find_kept(Sheets* sheets, const Sheet* sheet) noexcept nogil:
     """Slices that have structure points of the node on both sides; return how many."""
     cdef Py_ssize_t s, n = 0
-    mrforest_find_sides(
+    kernels.find_sides(
         sheets.memory + sheet.words[STRUCTURE], sheet.n_slices, sheets.mask[STRUCTURE],
         sheet.n_words[STRUCTURE], sheets.row, sheets.other_row)
     for s in range(sheet.n_slices):
@@ -279,7 +266,7 @@ cdef inline void squeeze(
 ) noexcept nogil:
     """Write some slices of the points of the node to another place."""
     memset(sheets.memory + out, 0, n_out * n_kept * sizeof(uint64_t))
-    mrforest_squeeze(
+    kernels.squeeze(
         sheets.memory + words, n_slices, kept, n_kept, sheets.mask[kind], n_words, 0,
         sheets.memory + out)
 
@@ -311,7 +298,7 @@ cdef int make_sheet(Sheets* sheets) noexcept nogil:
             sheets, kind, old.words[kind], old.n_slices, sheets.kept, n_kept, old.n_words[kind],
             sheet.n_words[kind], sheet.words[kind])
         if sheets.keeps_rows[kind]:
-            mrforest_rows_of(
+            kernels.rows_of_mask(
                 ints_at(sheets, old.rows[kind]), sheets.mask[kind], old.n_words[kind],
                 ints_at(sheets, sheet.rows[kind]))
     squeeze(
@@ -354,7 +341,7 @@ cdef void rows_in_sheet(
 ) noexcept nogil:
     """Rows of the points of a mask over the sheet."""
     cdef const Sheet* sheet = &sheets.items[sheets.sheet]
-    mrforest_rows_of(ints_at(sheets, sheet.rows[kind]), mask, sheet.n_words[kind], out)
+    kernels.rows_of_mask(ints_at(sheets, sheet.rows[kind]), mask, sheet.n_words[kind], out)
 
 
 cdef void find_left_by_slice(
@@ -410,7 +397,7 @@ cdef void part_sheet(
             find_left_by_slice(sheets, feature, cut, kind)
         else:
             find_left_by_code(sheets, feature, cut, kind)
-        n_left[kind] = mrforest_count_bits(sheets.left[kind], sheet.n_words[kind])
+        n_left[kind] = kernels.count_bits(sheets.left[kind], sheet.n_words[kind])
     if sheets.n_kinds == 1:
         n_left[ESTIMATION] = n_left[STRUCTURE]
 

@@ -4,27 +4,9 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+from mrforest._core.kernels.dispatch cimport kernels
 from mrforest._core.sheet cimport ESTIMATION, STRUCTURE, Sheet, Sheets, ints_at
 from mrforest._core.types cimport Cut
-
-cdef extern from "slices.h" nogil:
-    void mrforest_count_left(
-        const uint64_t* words, Py_ssize_t stride, Py_ssize_t n, const uint64_t* masks,
-        Py_ssize_t n_masks, Py_ssize_t n_words, Py_ssize_t room, int32_t* counts)
-    void mrforest_count_left_of_some(
-        const uint64_t* words, Py_ssize_t stride, const int32_t* slices, Py_ssize_t n,
-        const uint64_t* masks, Py_ssize_t n_masks, Py_ssize_t n_words, Py_ssize_t room,
-        int32_t* counts)
-    void mrforest_score_slices(
-        const int32_t* counts, Py_ssize_t room, Py_ssize_t n, const double* totals,
-        Py_ssize_t n_classes, double n_points, int32_t* n_left, double* scores)
-    void mrforest_score_some(
-        const uint64_t* words, Py_ssize_t stride, const int32_t* slices, Py_ssize_t n,
-        const uint64_t* masks, Py_ssize_t n_words, const double* totals, Py_ssize_t n_classes,
-        double n_points, int32_t* n_left, double* scores)
-    Py_ssize_t mrforest_part_by_class(
-        const uint64_t* classes, Py_ssize_t n_classes, const uint64_t* mask, Py_ssize_t n_words,
-        int64_t* totals, double* present_totals, uint64_t* present)
 
 
 cdef enum:
@@ -42,7 +24,7 @@ cdef struct Candidates:
 cdef int count_in_sheet(Sheets* sheets, int64_t* totals) noexcept nogil:
     """Count the structure points of each class; return 0 if there is one class only."""
     cdef const Sheet* sheet = &sheets.items[sheets.sheet]
-    sheets.n_classes = mrforest_part_by_class(
+    sheets.n_classes = kernels.part_by_class(
         sheets.memory + sheet.classes, sheets.table.n_columns, sheets.mask[STRUCTURE],
         sheet.n_words[STRUCTURE], totals, sheets.totals, sheets.class_mask)
     return sheets.n_classes > 1
@@ -71,14 +53,14 @@ cdef void count_all_slices(Sheets* sheets) noexcept nogil:
     """Points on the left of all slices, and their scores."""
     cdef const Sheet* sheet = &sheets.items[sheets.sheet]
     cdef Py_ssize_t n = sheet.n_slices, room = sheets.slices.n
-    mrforest_count_left(
+    kernels.count_left(
         sheets.memory + sheet.words[STRUCTURE], n, n, sheets.class_mask, sheets.n_classes,
         sheet.n_words[STRUCTURE], room, sheets.counts)
-    mrforest_score_slices(
+    kernels.score_columns(
         sheets.counts, room, n, sheets.totals, sheets.n_classes,
         <double> sheets.n_points[STRUCTURE], sheets.n_left, sheets.scores)
     if sheets.counts_estimation:
-        mrforest_count_left(
+        kernels.count_left(
             sheets.memory + sheet.words[ESTIMATION], n, n, sheets.mask[ESTIMATION], 1,
             sheet.n_words[ESTIMATION], room, sheets.n_estimation_left)
 
@@ -96,22 +78,22 @@ cdef void count_slices_of(
             listed[n] = <int32_t> s
             n += 1
     if sheet.n_words[STRUCTURE] <= FEW_WORDS:
-        mrforest_score_some(
+        kernels.score_some(
             sheets.memory + sheet.words[STRUCTURE], sheet.n_slices, listed, n,
             sheets.class_mask, sheet.n_words[STRUCTURE], sheets.totals, sheets.n_classes,
             <double> sheets.n_points[STRUCTURE], sheets.n_left, sheets.scores)
     else:
-        mrforest_count_left_of_some(
+        kernels.count_left_of_some(
             sheets.memory + sheet.words[STRUCTURE], sheet.n_slices, listed, n,
             sheets.class_mask, sheets.n_classes, sheet.n_words[STRUCTURE], room, sheets.counts)
-        mrforest_score_slices(
+        kernels.score_columns(
             sheets.counts, room, n, sheets.totals, sheets.n_classes,
             <double> sheets.n_points[STRUCTURE], sheets.some_left, sheets.some_scores)
         for i in range(n):
             sheets.n_left[listed[i]] = sheets.some_left[i]
             sheets.scores[listed[i]] = sheets.some_scores[i]
     if sheets.counts_estimation:
-        mrforest_count_left_of_some(
+        kernels.count_left_of_some(
             sheets.memory + sheet.words[ESTIMATION], sheet.n_slices, listed, n,
             sheets.mask[ESTIMATION], 1, sheet.n_words[ESTIMATION], room, sheets.some_left)
         for i in range(n):

@@ -4,13 +4,13 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from mrforest._core.block cimport BEYOND, BLOCK_POINTS
-from mrforest._core.lists cimport BlockNode, PlainCuts
+from mrforest._core.kernels.dispatch cimport GiniNode, PlainCuts
 from mrforest._core.types cimport Table
 
 
 cdef struct Shortlist:
     # Lists as those of a block (block.pxd), of the features that are numeric and nowhere missing.
-    BlockNode node
+    GiniNode node
     Py_ssize_t n                            # lists
     int32_t rows[BLOCK_POINTS]              # of the points
     uint32_t points[BLOCK_POINTS]           # class (8 bits) | number (8)

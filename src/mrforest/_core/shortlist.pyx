@@ -4,10 +4,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 
-from mrforest._core.lists cimport (
-    BlockNode, PlainCuts, mrforest_best_in_lists, mrforest_cuts_in_list, mrforest_sort_bytes,
-    mrforest_sort_shorts, mrforest_weigh_cuts,
-)
+from mrforest._core.kernels.dispatch cimport GiniNode, PlainCuts, kernels
 from mrforest._core.types cimport Column, Table, at, code_t, codes_of, column_of, copies_of
 
 
@@ -47,7 +44,7 @@ cdef bint enter_short(
     Shortlist* short, const Table* table, const int32_t* rows, Py_ssize_t n, const int64_t* totals
 ) noexcept nogil:
     """The points of a node, which has two classes or more; False: it has too many."""
-    cdef BlockNode* node = &short.node
+    cdef GiniNode* node = &short.node
     cdef Py_ssize_t i, k, n_points = 0
     cdef uint32_t y
     cdef int32_t _copy
@@ -67,7 +64,7 @@ cdef bint enter_short(
             short.rows[node.n] = rows[i]
             short.points[node.n] = y << 8 | <uint32_t> node.n
             node.n += 1
-    mrforest_weigh_cuts(node)
+    kernels.enter_gini_node(node)
     short.n = 0
     return True
 
@@ -94,11 +91,11 @@ cdef bint add_short(Shortlist* short, const Table* table, Py_ssize_t feature) no
     if table.wide:
         most = gather_codes(table, <const uint16_t*> codes_of(table), feature, short.rows, n,
                             <uint16_t*> short.codes)
-        mrforest_sort_shorts(<const uint16_t*> short.codes, 1, n, short.points, items)
+        kernels.sort_shorts(<const uint16_t*> short.codes, 1, n, short.points, items)
     else:
         most = gather_codes(table, <const uint8_t*> codes_of(table), feature, short.rows, n,
                             <uint8_t*> short.codes)
-        mrforest_sort_bytes(<const uint8_t*> short.codes, 1, n, short.points, items)
+        kernels.sort_bytes(<const uint8_t*> short.codes, 1, n, short.points, items)
     if most == table.n_bins[feature]:
         return False
     short.n += 1
@@ -107,7 +104,7 @@ cdef bint add_short(Shortlist* short, const Table* table, Py_ssize_t feature) no
 
 cdef void find_best_short(Shortlist* short) noexcept nogil:
     """The best score of each list; -INFINITY: it has no cut."""
-    mrforest_best_in_lists(
+    kernels.best_in_lists(
         short.items, short.place, short.number, short.n, &short.node, short.best)
 
 
@@ -115,4 +112,4 @@ cdef Py_ssize_t cuts_in_short(
     const Shortlist* short, Py_ssize_t number, PlainCuts cuts
 ) noexcept nogil:
     """All candidates of a list; return how many."""
-    return mrforest_cuts_in_list(short.items + short.place[number], &short.node, cuts)
+    return kernels.cuts_in_list(short.items + short.place[number], &short.node, cuts)

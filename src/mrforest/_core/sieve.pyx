@@ -11,50 +11,16 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from mrforest._core.predict cimport CodedNode, CodedNodes, Column
+from mrforest._core.kernels.dispatch cimport (
+    DROP, FEW_TREES, JOIN, KEEP, MOST_COUNTED, N_ENDS, SET_ROWS, CodeColumn, CodedNode, RowSet,
+    SetSplit, SplitRun, VoteCount, kernels,
+)
+from mrforest._core.predict cimport CodedNodes
 from mrforest._core.types cimport Node
-
-cdef extern from "sieve.h" nogil:
-    ctypedef struct Set "MRForestSet":
-        pass
-
-    ctypedef struct Step "MRForestStep":
-        int32_t cut
-        uint16_t origin "from"
-        uint16_t left
-        uint16_t right
-
-    ctypedef struct Run "MRForestRun":
-        int32_t n_steps
-        int32_t fates
-
-    ctypedef struct Count "MRForestCount":
-        pass
-
-    enum:
-        SET_ROWS "MRFOREST_SET_ROWS"
-        FEW_TREES "MRFOREST_FEW_TREES"
-        MOST_COUNTED "MRFOREST_MOST_COUNTED"
-        FORGET "MRFOREST_FORGET"
-        JOIN "MRFOREST_JOIN"
-        KEEP "MRFOREST_KEEP"
-        N_FATES "MRFOREST_N_FATES"
-
-    Set* mrforest_first_set(void* memory)
-    void mrforest_sift(
-        const Run* runs, Py_ssize_t n_runs, const Step* steps, const Set* cuts, Py_ssize_t n_cuts,
-        Set* sets, Py_ssize_t n_sets)
-    void mrforest_count_votes(const Set* tallies, int n_tallies, Count* count)
-    void mrforest_carry_votes(Count* count)
-    void mrforest_read_votes(Count* count, Py_ssize_t n_rows, int32_t* votes, Py_ssize_t stride)
-    int mrforest_cut_block(
-        const Column* columns, Py_ssize_t n_columns, const uint8_t* is_single,
-        const double* single_thresholds, const double* X, Py_ssize_t n_features,
-        Py_ssize_t n_rows, uint64_t* above, uint16_t* codes, Set* cuts)
 
 STEP_DTYPE = np.dtype(
     [("cut", np.int32), ("from", np.uint16), ("left", np.uint16), ("right", np.uint16)], align=True)
-RUN_DTYPE = np.dtype([("n_steps", np.int32), ("fates", np.int32)])
+RUN_DTYPE = np.dtype([("n_splits", np.int32), ("ends", np.int32)])
 
 # A tally is not ready to be added to while the last side is on its way: several take turns.
 cdef enum:
@@ -98,8 +64,8 @@ cdef class Layout:
     # Of the tree that is laid out
     cdef const CodedNode* tree
     cdef const int32_t* label
-    cdef Step* steps
-    cdef Run* runs
+    cdef SetSplit* steps
+    cdef SplitRun* runs
     # Of each node
     cdef int32_t[::1] after             # the next in its list
     cdef uint16_t[::1] place
@@ -118,11 +84,11 @@ cdef class Layout:
     cdef int fate_of(self, int32_t node) noexcept nogil:
         if self.label[node] < 0:
             return KEEP
-        return FORGET if self.label[node] == self.sieve.rest else JOIN
+        return DROP if self.label[node] == self.sieve.rest else JOIN
 
     cdef void wait(self, int32_t node, uint16_t place) noexcept nogil:
         cdef int32_t child = self.tree[node].child
-        cdef int fates = self.fate_of(child) + N_FATES * self.fate_of(child + 1)
+        cdef int fates = self.fate_of(child) + N_ENDS * self.fate_of(child + 1)
         self.place[node] = place
         self.after[node] = self.head[fates]
         self.head[fates] = node
@@ -167,8 +133,8 @@ cdef class Layout:
             n = self.length[fates]
             if fates == BOTH_KEPT and self.n_places - self.n_free >= MANY_SETS:
                 n = 1
-            self.runs[n_runs].n_steps = n
-            self.runs[n_runs].fates = fates
+            self.runs[n_runs].n_splits = n
+            self.runs[n_runs].ends = fates
             n_runs += 1
             node = self.head[fates]
             self.length[fates] -= n
@@ -184,9 +150,9 @@ cdef class Layout:
     cdef void put(self, int32_t node, int fates) noexcept nogil:
         """The step of a node; its sides that are parted further wait."""
         cdef int32_t left = self.tree[node].child
-        cdef int left_fate = fates % N_FATES, right_fate = fates // N_FATES
+        cdef int left_fate = fates % N_ENDS, right_fate = fates // N_ENDS
         cdef uint16_t own = self.place[node]
-        cdef Step* step = self.steps
+        cdef SetSplit* step = self.steps
         self.steps += 1
         step.cut = <int32_t> (
             self.sieve.coded.columns[self.tree[node].column].values
@@ -223,8 +189,8 @@ cdef class Sieve:
     cdef Py_ssize_t n_features, n_classes, n_trees, n_sets, n_cuts
     cdef int rest                       # the class that is not counted
     cdef int n_turns
-    cdef Step[::1] steps
-    cdef Run[::1] runs
+    cdef SetSplit[::1] steps
+    cdef SplitRun[::1] runs
     cdef int64_t[::1] step_start        # first step of each tree, and the end
     cdef int64_t[::1] run_start
     cdef int64_t[::1] sure              # votes of each class that all rows have
@@ -279,7 +245,7 @@ cdef class Sieve:
     cdef int find_singles(self) except -1:
         """Features with one cut are read many at a time, if most are such."""
         cdef Py_ssize_t j, n_singles = 0
-        cdef const Column* column
+        cdef const CodeColumn* column
         self.is_single = np.zeros(self.coded.n_columns, dtype=np.uint8)
         self.thresholds = np.full(self.n_features, np.nan)
         for j in range(self.coded.n_columns):
@@ -301,9 +267,9 @@ cdef class Sieve:
         """Votes of the rows until a block of them has a missing value; return how many."""
         cdef Py_ssize_t n = X.shape[0], row = 0, rows
         cdef Py_ssize_t n_sets = self.n_sets + self.n_cuts
-        cdef void* memory = malloc((n_sets + 1) * sizeof(Set) + self.n_classes * sizeof(Count))
-        cdef Set* sets = mrforest_first_set(memory)
-        cdef Count* counts = <Count*> (sets + n_sets)
+        cdef void* memory = malloc((n_sets + 1) * sizeof(RowSet) + self.n_classes * sizeof(VoteCount))
+        cdef RowSet* sets = <RowSet*> ((<size_t> memory + 63) & ~<size_t> 63)
+        cdef VoteCount* counts = <VoteCount*> (sets + n_sets)
         cdef uint64_t* above = <uint64_t*> malloc(self.n_features * sizeof(uint64_t))
         # Codes beyond the last row are read but say nothing.
         cdef uint16_t* codes = <uint16_t*> calloc(
@@ -317,7 +283,7 @@ cdef class Sieve:
             with nogil:
                 while row < n:
                     rows = min(n - row, SET_ROWS)
-                    if mrforest_cut_block(
+                    if kernels.cut_rows(
                             self.coded.columns, self.coded.n_columns, &self.is_single[0],
                             thresholds, &X[row, 0], self.n_features, rows, above,
                             codes, sets + self.n_sets):
@@ -331,31 +297,31 @@ cdef class Sieve:
         return row
 
     cdef void vote(
-        self, Py_ssize_t n_rows, Set* sets, Count* counts, int32_t* votes
+        self, Py_ssize_t n_rows, RowSet* sets, VoteCount* counts, int32_t* votes
     ) noexcept nogil:
         """Votes of a block of rows, whose sets of cuts follow the sets of the trees."""
         cdef Py_ssize_t t, k, i, n_counted = 0
-        memset(counts, 0, self.n_classes * sizeof(Count))
+        memset(counts, 0, self.n_classes * sizeof(VoteCount))
         for i in range(n_rows):
             for k in range(self.n_classes):
                 votes[i * self.n_classes + k] = <int32_t> self.sure[k]
         for t in range(self.n_trees):
-            memset(sets, 0, self.n_classes * self.n_turns * sizeof(Set))
-            memset(sets + self.root_place(), 255, sizeof(Set))
-            mrforest_sift(
+            memset(sets, 0, self.n_classes * self.n_turns * sizeof(RowSet))
+            memset(sets + self.root_place(), 255, sizeof(RowSet))
+            kernels.split_sets(
                 &self.runs[0] + self.run_start[t], self.run_start[t + 1] - self.run_start[t],
                 &self.steps[0] + self.step_start[t], sets + self.n_sets, self.n_cuts, sets,
                 self.n_sets)
             for k in range(self.n_classes):
                 if k != self.rest:
-                    mrforest_count_votes(sets + self.tally_of(k, 0), self.n_turns, counts + k)
+                    kernels.count_votes(sets + self.tally_of(k, 0), self.n_turns, counts + k)
             n_counted += 1
             if n_counted % FEW_TREES == 0:
                 for k in range(self.n_classes):
-                    mrforest_carry_votes(counts + k)
+                    kernels.carry_votes(counts + k)
             if n_counted == MOST_COUNTED or t == self.n_trees - 1:
                 for k in range(self.n_classes):
-                    mrforest_read_votes(counts + k, n_rows, votes + k, self.n_classes)
+                    kernels.read_votes(counts + k, n_rows, votes + k, self.n_classes)
                 n_counted = 0
         for i in range(n_rows):
             self.count_rest(votes + i * self.n_classes)

@@ -16,9 +16,7 @@ XLOGX_TABLE_SIZE = 1 << 16
 MOST_CODES = 8
 MOST_CLASSES = 8
 
-# Bytes of codes: more than the cache of one core holds, and a part of it that leaves room for lists
-# and histograms.
-LARGE = 1 << 22
+# Bytes of codes: a part of the cache of one core that leaves room for lists and histograms.
 EXCERPT = 1 << 17
 
 MISFIT = "the arrays of a training table do not fit together"
@@ -158,7 +156,6 @@ cdef class TrainingTable:
                 np.asarray(self.slot)[:-1] * self.target.n_columns
                 + np.arange(self.target.n_columns)[:, None] * widths).astype(np.int32)
             self.view.start = &self.start[0, 0]
-            self.view.width = widths[0] if (widths == widths[0]).all() else 0
         if equal_values is not None:
             self.show_equality(equal_values, equal_start)
         self.view.wide = codes.dtype == np.uint16
@@ -186,15 +183,8 @@ cdef class TrainingTable:
         rebuild, (target, *others) = self.__reduce__()
         return rebuild(target.with_criterion(criterion), *others)
 
-    @property
-    def is_large(self):
-        """Whether the codes are more than a cache of one core holds."""
-        codes = self.arguments[2]
-        return codes is not None and codes.nbytes > LARGE
-
     def add_columns(self):
-        """Keep the codes column by column, too: for rules that look at few features, and for large
-        tables, whose rows are parted by one column at a time."""
+        """Keep the codes column by column, too: for rules that look at few features."""
         cdef const uint8_t[:, ::1] narrow
         cdef const uint16_t[:, ::1] wide
         codes = self.arguments[2]

@@ -3,7 +3,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-cdef extern from "checked.h" nogil:
+cdef extern from "kernels/checked.h" nogil:
     # i; the checked build aborts unless 0 <= i < n
     Py_ssize_t at "mrforest_at"(Py_ssize_t i, Py_ssize_t n)
 
@@ -40,7 +40,6 @@ cdef struct Table:
     const uint8_t* offers_equality  # per feature: numeric, but cut by equality, too; or NULL
     const int64_t* slot             # per feature: its first bin in a histogram; [n_features]: total
     const int32_t* start            # columns x features: first cell in a histogram; or NULL
-    Py_ssize_t width                # cells of a column of a feature; 0: features differ
     const int32_t* y                # class of each row; in regression the rank of its target
     const int64_t* mass             # of each row, from real sample weights; NULL: every row is 1
     const int64_t* moment           # of each row: target, times mass, in fixed point; or NULL
@@ -98,8 +97,8 @@ cdef struct Cut:
     bint missing_left
 
 
-cdef extern from "walk.h" nogil:
-    ctypedef struct Node "MRForestNode":
+cdef extern from "kernels/node.h" nogil:
+    ctypedef struct Node "mrforest_node":
         double threshold
         uint32_t feature
         int32_t child

@@ -3,12 +3,13 @@
 
 from libc.stdint cimport int32_t, int64_t
 
+from mrforest._core.kernels.dispatch cimport MOST_LEAVES
 from mrforest._core.region cimport Problem, Region
 
 cdef enum:
     DIGIT_BITS = 10             # tables of powers: a digit of the exponent each
     DIGIT = 1 << DIGIT_BITS
-    LANES = 128                 # leaves that are weighed at once
+    LANES = MOST_LEAVES         # leaves that are weighed at once
 
 
 cdef struct Weight:

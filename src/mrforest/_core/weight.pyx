@@ -12,18 +12,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
-cdef extern from "norms.h" nogil:
-    double mrforest_raised(double x, double norm)
-    void mrforest_norms(
-        double norm, int scale_bits, Py_ssize_t n_classes, const int32_t* counts,
-        Py_ssize_t stride, Py_ssize_t n, double* total, int64_t* out)
-    void mrforest_norms_of_pairs(
-        double norm, int scale_bits, Py_ssize_t n_classes, const int32_t* near,
-        const int32_t* sides, Py_ssize_t stride, const int32_t* side, const int32_t* whole,
-        Py_ssize_t n, int64_t* nn, int64_t* nf, int64_t* fn, int64_t* ff)
+from mrforest._core.kernels.dispatch cimport kernels
 
 cdef enum:
-    MANY_POINTS = 1 << 26       # of which norms.h may be off by more than 1
+    MANY_POINTS = 1 << 26       # of which a norm may be off by more than 1
 
 
 cdef void weigh_leaves(
@@ -51,7 +43,7 @@ cdef void weigh_four(
     cdef Py_ssize_t i, k, q
     cdef int32_t rest
     if not p.squares and 0 < p.norm < INFINITY and r.n < MANY_POINTS:
-        mrforest_norms_of_pairs(
+        kernels.norms_of_pairs(
             p.norm, p.scale_bits, r.n_classes, near, sides, stride, side, r.whole, n,
             out[0].exponent, out[1].exponent, out[2].exponent, out[3].exponent)
         for q in range(4):
@@ -161,7 +153,6 @@ cdef void by_norms(
 ) noexcept nogil:
     """See `mrforest.privacy.sensitivity.norm`, of which each step is here."""
     cdef Py_ssize_t i
-    cdef double total[LANES]
     cdef int32_t highest[LANES]
     for i in range(n):
         out.mantissa[i] = 1
@@ -171,10 +162,5 @@ cdef void by_norms(
             out.exponent[i] = <int64_t> highest[i] << p.scale_bits
         return
     # In the order of the classes: those that are not there would add 0.
-    mrforest_norms(p.norm, p.scale_bits, r.n_classes, cells, stride, n, total, out.exponent)
-    if r.n >= MANY_POINTS:
-        for i in range(n):
-            while mrforest_raised(<double> out.exponent[i], p.norm) > total[i]:
-                out.exponent[i] -= 1
-            while mrforest_raised(<double> (out.exponent[i] + 1), p.norm) <= total[i]:
-                out.exponent[i] += 1
+    kernels.norms(
+        p.norm, p.scale_bits, r.n_classes, cells, stride, n, r.n >= MANY_POINTS, out.exponent)

@@ -57,7 +57,7 @@ cdef class Workspace:
     cdef Sides sides
     cdef int32_t* lefts                 # of plain candidates: points on their left ...
     cdef int32_t* cut_bins              # ... and their cuts
-    cdef int32_t* bins_work
+    cdef int64_t* bins_work
     cdef double* best_in_bins           # scores of features that are counted, if they are plain
     cdef int32_t* alike                 # features of equally many bins, looked at together ...
     cdef const int32_t** bins_of_alike  # ... and their counts

@@ -86,7 +86,7 @@ cdef class Workspace:
         self.sides.right = <int64_t*> malloc(n_columns * sizeof(int64_t))
         self.lefts = <int32_t*> malloc(n_cuts * sizeof(int32_t))
         self.cut_bins = <int32_t*> malloc(n_cuts * sizeof(int32_t))
-        self.bins_work = <int32_t*> malloc(257 * n_columns * sizeof(int32_t))
+        self.bins_work = <int64_t*> malloc(129 * n_columns * sizeof(int64_t))
         self.best_in_bins = <double*> malloc(n_features * sizeof(double))
         self.alike = <int32_t*> malloc(n_features * sizeof(int32_t))
         self.bins_of_alike = <const int32_t**> malloc(n_features * sizeof(int32_t*))

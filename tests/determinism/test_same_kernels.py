@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels for wide registers give the same forests, to the bit, as those without."""
+"""Kernels for wide registers give the same forests as the baseline, to the bit."""
 
 import hashlib
 import os
@@ -17,6 +17,7 @@ from mrforest import (
     ForestClassifier,
     ForestRegressor,
     MultinomialForestClassifier,
+    _core,
 )
 
 # Rows, features, classes, distinct values (0: all), missing: nodes that are counted,
@@ -79,15 +80,29 @@ def here() -> str:
     return digest()
 
 
-@pytest.mark.parametrize("bits", [64, 256, 512])
-def test_registers(here, bits):
-    """Of so many bits at the most; a processor without them uses what it has."""
-    code = "from tests.determinism.test_same_registers import digest; print(digest())"
-    told = subprocess.run(
+@pytest.mark.parametrize("kernels", _core.KERNEL_NAMES)
+def test_kernels(here, kernels):
+    if kernels not in _core.available_kernels():
+        pytest.skip(f"this machine has no kernels called {kernels}")
+    code = "from tests.determinism.test_same_kernels import digest; print(digest())"
+    found = subprocess.run(
         [sys.executable, "-c", code],
-        env=os.environ | {"MRFOREST_REGISTERS": str(bits)},
+        env=os.environ | {"MRFOREST_KERNELS": kernels},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert told.stdout.strip() == here
+    assert found.stdout.strip() == here
+
+
+def test_unknown_kernels():
+    """A name that this machine has not is an error, not passed over."""
+    found = subprocess.run(
+        [sys.executable, "-c", "import mrforest._core"],
+        env=os.environ | {"MRFOREST_KERNELS": "avx1024"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 1
+    assert "MRFOREST_KERNELS is 'avx1024'; this machine has: baseline" in found.stderr

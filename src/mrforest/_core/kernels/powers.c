@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Losses of class shares that are raised to powers and divided by their sum.
+ * Sums of class shares that are raised to powers: what losses of sharpened probabilities need.
  *
  * The powers are such that square roots and products give them, which all machines round alike. */
-#ifndef MRFOREST_SHARPENED_H
-#define MRFOREST_SHARPENED_H
 #include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include "wide.h"
+#include "kernels.h"
+#include "lanes.h"
 
-enum { MRFOREST_BLOCK_ROWS = 64, MRFOREST_N_POWERS = 12 };
-
-static const double MRFOREST_POWERS[MRFOREST_N_POWERS] = {0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
+static const double powers[MRFOREST_N_POWERS] = {0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
 
 /* x to each of the powers. */
-static MRFOREST_INLINE void mrforest_raise(double x, double *y) {
+INLINE void raise_to_powers(double x, double *y) {
     double root = sqrt(x), fourth = sqrt(root), square = x * x, biquadrate = square * square;
     y[0] = root;
     y[1] = root * fourth;
@@ -32,24 +26,14 @@ static MRFOREST_INLINE void mrforest_raise(double x, double *y) {
     y[11] = biquadrate * biquadrate;
 }
 
-typedef struct {
-    double total[MRFOREST_N_POWERS][MRFOREST_BLOCK_ROWS];
-    double squares[MRFOREST_N_POWERS][MRFOREST_BLOCK_ROWS];
-    double own[MRFOREST_N_POWERS][MRFOREST_BLOCK_ROWS];
-} mrforest_sharpened;
-
-/* Sums over the classes, for each power.
- *
- * shares: classes x MRFOREST_BLOCK_ROWS, the largest of each row 1.
- * classes: of each row. */
-MRFOREST_WIDE static void mrforest_sharpen(const double *shares, ptrdiff_t n_classes, const int32_t *classes,
-                                           mrforest_sharpened *out) {
+static void sum_powers(const double *shares, ptrdiff_t n_classes, const int32_t *classes,
+                                           mrforest_power_sums *out) {
     memset(out, 0, sizeof *out);
     for (ptrdiff_t k = 0; k < n_classes; k++) {
         const double *share = shares + k * MRFOREST_BLOCK_ROWS;
         for (ptrdiff_t i = 0; i < MRFOREST_BLOCK_ROWS; i++) {
             double raised[MRFOREST_N_POWERS];
-            mrforest_raise(share[i], raised);
+            raise_to_powers(share[i], raised);
             for (int p = 0; p < MRFOREST_N_POWERS; p++) {
                 out->total[p][i] += raised[p];
                 out->squares[p][i] += raised[p] * raised[p];
@@ -58,9 +42,7 @@ MRFOREST_WIDE static void mrforest_sharpen(const double *shares, ptrdiff_t n_cla
     }
     for (ptrdiff_t i = 0; i < MRFOREST_BLOCK_ROWS; i++) {
         double raised[MRFOREST_N_POWERS];
-        mrforest_raise(shares[classes[i] * MRFOREST_BLOCK_ROWS + i], raised);
+        raise_to_powers(shares[classes[i] * MRFOREST_BLOCK_ROWS + i], raised);
         for (int p = 0; p < MRFOREST_N_POWERS; p++) out->own[p][i] = raised[p];
     }
 }
-
-#endif

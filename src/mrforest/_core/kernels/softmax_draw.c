@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which of n numbers is drawn, most of the time without a single exp: weights are floats first, and only if the
- * drawn place is too near to a border for them to tell is it left to the caller.
+ * Which of n numbers is drawn, most of the time without a single exp: weights are floats first. If the drawn place is
+ * too near to a border for them to tell, the caller has to.
  *
  *     weights   |   w_0   | w_1 |      w_2      | ...
  *     target                         ^              u times their sum
  */
-#ifndef MRFOREST_WEIGHTS_H
-#define MRFOREST_WEIGHTS_H
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include "wide.h"
+#include "kernels.h"
+#include "lanes.h"
 
-#define MRFOREST_STEEPEST 60.0 /* exp(-60) is a normal float */
+#define STEEPEST 60.0 /* exp(-60) is a normal float */
 
 /* exp(steep (score - highest)), which is at least exp(-60), to a share of 2^-21 + steep (highest - score) 2^-22;
  * return their sum, to a further share of n 2^-27. */
-MRFOREST_WIDE static double mrforest_weights(const double *scores, ptrdiff_t n, double highest, double steep,
-                                             float *weights) {
-    enum { LANES = 16 };
-    float sum[LANES] = {0}, per_octave = (float)(steep * 1.4426950408889634);
+static double write_weights(const double *scores, ptrdiff_t n, double highest, double steep, float *weights) {
+    enum { SUMS = 16 };
+    float sum[SUMS] = {0}, per_octave = (float)(steep * 1.4426950408889634);
     double total = 0;
     for (ptrdiff_t i = 0; i < n; i++) {
         float y = (float)(scores[i] - highest) * per_octave;
@@ -40,20 +34,18 @@ MRFOREST_WIDE static double mrforest_weights(const double *scores, ptrdiff_t n, 
         weights[i] = w;
     }
     ptrdiff_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int j = 0; j < LANES; j++) sum[j] += weights[i + j];
-    for (int j = 0; j < LANES; j++) total += sum[j];
+    for (; i + SUMS <= n; i += SUMS)
+        for (int j = 0; j < SUMS; j++) sum[j] += weights[i + j];
+    for (int j = 0; j < SUMS; j++) total += sum[j];
     for (; i < n; i++) total += weights[i];
     return total;
 }
 
-/* The first number up to which the weights add up to more than u times their sum; -1: floats cannot tell. Scores
- * are at most `span` below the highest. Work has room for n numbers. */
-static ptrdiff_t mrforest_draw_fast(const double *scores, ptrdiff_t n, double highest, double span, double steep,
-                                    double u, double *work) {
+static ptrdiff_t draw_softmax(const double *scores, ptrdiff_t n, double highest, double span, double steep, double u,
+                              double *work) {
     float *weights = (float *)work;
-    if (!(steep * span <= MRFOREST_STEEPEST) || n > 4096) return -1;
-    double total = mrforest_weights(scores, n, highest, steep, weights), target = u * total, sum = 0;
+    if (!(steep * span <= STEEPEST) || n > 4096) return -1;
+    double total = write_weights(scores, n, highest, steep, weights), target = u * total, sum = 0;
     /* Twice the error of a sum */
     double margin = total * (0x1p-19 + steep * span * 0x1p-21 + (double)n * 0x1p-25);
     for (ptrdiff_t i = 0; i < n - 1; i++) {
@@ -62,5 +54,3 @@ static ptrdiff_t mrforest_draw_fast(const double *scores, ptrdiff_t n, double hi
     }
     return n - 1;
 }
-
-#endif

@@ -18,7 +18,7 @@ static inline ptrdiff_t mrforest_checked(ptrdiff_t i, ptrdiff_t n, const char *f
 }
 #define mrforest_at(i, n) mrforest_checked((i), (n), __FILE__, __LINE__)
 #else
-#define mrforest_at(i, n) (i)
+#define mrforest_at(i, n) ((void)(n), (i))
 #endif
 
 #endif
