@@ -15,6 +15,11 @@ COUNTED := build/counted/site
 COMPILED := $(addprefix tests/,core dask data forests test_rules.py \
 	$(addprefix privacy/test_,boxes.py counted.py randomness.py subtree.py tree.py))
 
+C_FILES := $(shell find src -name '*.[ch]')
+# What is compiled of the kernels: the first of these includes the others
+KERNELS := $(addprefix src/mrforest/_core/kernels/,kernels.c dispatch.c)
+WIDE    := $(if $(filter x86_64,$(shell uname -m)),"-mavx2 -mfma -mpopcnt -mbmi -mbmi2")
+
 # Tools call each other by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -49,13 +54,17 @@ check: $(VENV)/.built $(VENV)/.tools  ## style, types, import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/cython-lint src
+	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
+	for width in "" $(WIDE); do $(BIN)/clang-tidy --quiet $(KERNELS) -- -std=c11 \
+		-DMRFOREST_TABLE=table -DMRFOREST_NAME='""' $$width || exit 1; done
 	$(BIN)/mypy
 	cd tests/typing && mypy --strict --config-file=mypy.ini program.py
 	$(BIN)/lint-imports
 
-format: $(VENV)/.tools  ## let ruff mend what it can
+format: $(VENV)/.tools  ## let ruff and clang-format mend what they can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(C_FILES)
 
 bench: $(VENV)/.built $(VENV)/.tools  ## speed, memory and size beside other forests (MRFOREST_DATA=folder)
 	$(BIN)/python benchmarks/peers.py

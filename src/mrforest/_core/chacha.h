@@ -12,16 +12,19 @@
 static inline uint32_t chacha20_rotate(uint32_t x, int n) { return (x << n) | (x >> (32 - n)); }
 
 static inline void chacha20_quarter(uint32_t x[16], int a, int b, int c, int d) {
-    x[a] += x[b]; x[d] = chacha20_rotate(x[d] ^ x[a], 16);
-    x[c] += x[d]; x[b] = chacha20_rotate(x[b] ^ x[c], 12);
-    x[a] += x[b]; x[d] = chacha20_rotate(x[d] ^ x[a], 8);
-    x[c] += x[d]; x[b] = chacha20_rotate(x[b] ^ x[c], 7);
+    x[a] += x[b];
+    x[d] = chacha20_rotate(x[d] ^ x[a], 16);
+    x[c] += x[d];
+    x[b] = chacha20_rotate(x[b] ^ x[c], 12);
+    x[a] += x[b];
+    x[d] = chacha20_rotate(x[d] ^ x[a], 8);
+    x[c] += x[d];
+    x[b] = chacha20_rotate(x[b] ^ x[c], 7);
 }
 
 /* Numbers are stored with the least significant byte first, whatever the machine does. */
 static inline uint32_t chacha20_load(const uint8_t bytes[4]) {
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-           (uint32_t)bytes[3] << 24;
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
 static inline void chacha20_store(uint32_t word, uint8_t bytes[4]) {
@@ -46,8 +49,7 @@ static inline void chacha20_block(const uint32_t state[16], uint8_t out[CHACHA20
     for (int i = 0; i < 16; i++) x[i] = state[i];
     for (int round = 0; round < 20; round += 2) {
         for (int i = 0; i < 4; i++) chacha20_quarter(x, i, 4 + i, 8 + i, 12 + i);
-        for (int i = 0; i < 4; i++)
-            chacha20_quarter(x, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4);
+        for (int i = 0; i < 4; i++) chacha20_quarter(x, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4);
     }
     for (int i = 0; i < 16; i++) chacha20_store(x[i] + state[i], out + 4 * i);
 }

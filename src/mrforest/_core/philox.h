@@ -28,8 +28,7 @@ static inline uint64_t philox_mulhilo(uint64_t a, uint64_t b, uint64_t *low) {
 }
 
 /* One block: four words from a 128-bit key and a 256-bit counter, least significant word first. */
-static inline void philox4x64(uint64_t key0, uint64_t key1, const uint64_t counter[4],
-                              uint64_t out[4]) {
+static inline void philox4x64(uint64_t key0, uint64_t key1, const uint64_t counter[4], uint64_t out[4]) {
     uint64_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
     for (int round = 0; round < 10; round++) {
         uint64_t low0, low1;

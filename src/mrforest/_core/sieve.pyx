@@ -267,7 +267,8 @@ cdef class Sieve:
         """Votes of the rows until a block of them has a missing value; return how many."""
         cdef Py_ssize_t n = X.shape[0], row = 0, rows
         cdef Py_ssize_t n_sets = self.n_sets + self.n_cuts
-        cdef void* memory = malloc((n_sets + 1) * sizeof(RowSet) + self.n_classes * sizeof(VoteCount))
+        cdef void* memory = malloc(
+            (n_sets + 1) * sizeof(RowSet) + self.n_classes * sizeof(VoteCount))
         cdef RowSet* sets = <RowSet*> ((<size_t> memory + 63) & ~<size_t> 63)
         cdef VoteCount* counts = <VoteCount*> (sets + n_sets)
         cdef uint64_t* above = <uint64_t*> malloc(self.n_features * sizeof(uint64_t))

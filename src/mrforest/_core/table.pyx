@@ -16,7 +16,9 @@ XLOGX_TABLE_SIZE = 1 << 16
 MOST_CODES = 8
 MOST_CLASSES = 8
 
-# Bytes of codes: a part of the cache of one core that leaves room for lists and histograms.
+# Bytes of codes: more than the cache of one core holds, and a part of it that leaves room for lists
+# and histograms.
+LARGE = 1 << 22
 EXCERPT = 1 << 17
 
 MISFIT = "the arrays of a training table do not fit together"
@@ -183,8 +185,15 @@ cdef class TrainingTable:
         rebuild, (target, *others) = self.__reduce__()
         return rebuild(target.with_criterion(criterion), *others)
 
+    @property
+    def is_large(self):
+        """Whether the codes are more than a cache of one core holds."""
+        codes = self.arguments[2]
+        return codes is not None and codes.nbytes > LARGE
+
     def add_columns(self):
-        """Keep the codes column by column, too: for rules that look at few features."""
+        """Keep the codes column by column, too: for rules that look at few features, and for large
+        tables, whose rows are parted by one column at a time."""
         cdef const uint8_t[:, ::1] narrow
         cdef const uint16_t[:, ::1] wide
         codes = self.arguments[2]

@@ -6,10 +6,11 @@
  *
  *     words    [ column 0, column 1, ... of points 0 to 63 ][ column 0, column 1, ... of points 64 to 127 ] ...
  */
-#include <math.h>
-#include <string.h>
 #include "kernels.h"
 #include "lanes.h"
+
+#include <math.h>
+#include <string.h>
 
 /* ---- counts --------------------------------------------------------------------------------- */
 
@@ -50,7 +51,8 @@ INLINE ptrdiff_t add_counts_of_four(const uint64_t *words, ptrdiff_t stride, ptr
                 bits += bits_in_bytes(load_words(words + s + 2 * stride) & masks[2]);
                 bits += bits_in_bytes(load_words(words + s + 3 * stride) & masks[3]);
             } else {
-                for (ptrdiff_t i = 1; i < m; i++) bits += bits_in_bytes(load_words(words + s + i * stride) & masks[i]);
+                for (ptrdiff_t i = 1; i < m; i++)
+                    bits += bits_in_bytes(load_words(words + s + i * stride) & masks[i]);
             }
             memcpy(&sums, counts + s, sizeof sums);
             sums += sums_of_bytes(bits);
@@ -74,10 +76,9 @@ static void count_left(const uint64_t *words, ptrdiff_t stride, ptrdiff_t n, con
     }
 }
 
-static void count_left_of_some(const uint64_t *words, ptrdiff_t stride,
-                                                      const int32_t *columns, ptrdiff_t n, const uint64_t *masks,
-                                                      ptrdiff_t n_masks, ptrdiff_t n_words, ptrdiff_t capacity,
-                                                      int32_t *counts) {
+static void count_left_of_some(const uint64_t *words, ptrdiff_t stride, const int32_t *columns, ptrdiff_t n,
+                               const uint64_t *masks, ptrdiff_t n_masks, ptrdiff_t n_words, ptrdiff_t capacity,
+                               int32_t *counts) {
     for (ptrdiff_t k = 0; k < n_masks; k++, masks += n_words, counts += capacity) {
         memset(counts, 0, (size_t)n * sizeof(int32_t));
         for (ptrdiff_t w = 0; w < n_words; w++) {
@@ -92,9 +93,8 @@ static void count_left_of_some(const uint64_t *words, ptrdiff_t stride,
 /* ---- scores --------------------------------------------------------------------------------- */
 
 /* Sums of squares of whole numbers are exact as doubles, so scores are what they are elsewhere. */
-static void score_columns(const int32_t *counts, ptrdiff_t capacity, ptrdiff_t n,
-                                                const double *totals, ptrdiff_t n_classes, double n_points,
-                                                int32_t *n_left, double *scores) {
+static void score_columns(const int32_t *counts, ptrdiff_t capacity, ptrdiff_t n, const double *totals,
+                          ptrdiff_t n_classes, double n_points, int32_t *n_left, double *scores) {
     enum { AT_ONCE = 64 };
     double left[AT_ONCE], of_left[AT_ONCE], of_right[AT_ONCE];
     for (ptrdiff_t first = 0; first < n; first += AT_ONCE) {
@@ -118,10 +118,9 @@ static void score_columns(const int32_t *counts, ptrdiff_t capacity, ptrdiff_t n
     }
 }
 
-static void score_some(const uint64_t *words, ptrdiff_t stride, const int32_t *columns,
-                                              ptrdiff_t n, const uint64_t *masks, ptrdiff_t n_words,
-                                              const double *totals, ptrdiff_t n_classes, double n_points,
-                                              int32_t *n_left, double *scores) {
+static void score_some(const uint64_t *words, ptrdiff_t stride, const int32_t *columns, ptrdiff_t n,
+                       const uint64_t *masks, ptrdiff_t n_words, const double *totals, ptrdiff_t n_classes,
+                       double n_points, int32_t *n_left, double *scores) {
     for (ptrdiff_t i = 0; i < n; i++) {
         const uint64_t *word = words + columns[i], *mask = masks;
         int64_t left = 0, of_left = 0, of_right = 0, right;
@@ -142,8 +141,8 @@ static void score_some(const uint64_t *words, ptrdiff_t stride, const int32_t *c
 
 /* ---- masks ---------------------------------------------------------------------------------- */
 
-static void find_sides(const uint64_t *words, ptrdiff_t n_columns, const uint64_t *mask,
-                                              ptrdiff_t n_words, uint64_t *left, uint64_t *right) {
+static void find_sides(const uint64_t *words, ptrdiff_t n_columns, const uint64_t *mask, ptrdiff_t n_words,
+                       uint64_t *left, uint64_t *right) {
     memset(left, 0, (size_t)n_columns * sizeof(uint64_t));
     memset(right, 0, (size_t)n_columns * sizeof(uint64_t));
     for (ptrdiff_t w = 0; w < n_words; w++, words += n_columns) {
@@ -173,25 +172,25 @@ INLINE void plan_moves(uint64_t mask, uint64_t *moves) {
     }
 }
 
-#define SQUEEZE(PLAN, SQUEEZED)                                                           \
-    out += (first >> 6) * n_kept;                                                                  \
-    int at = (int)(first & 63); /* the next bit of out's present word */                           \
-    for (ptrdiff_t w = 0; w < n_words; w++, words += n_columns) {                                   \
-        uint64_t m = mask[w];                                                                      \
-        int n = count_ones(m);                                                           \
-        if (n == 0) continue;                                                                      \
-        PLAN;                                                                                      \
-        if (at + n <= 64) {                                                                        \
-            for (ptrdiff_t s = 0; s < n_kept; s++) out[s] |= SQUEEZED(words[kept[s]]) << at;       \
-        } else {                                                                                   \
-            for (ptrdiff_t s = 0; s < n_kept; s++) {                                               \
-                uint64_t x = SQUEEZED(words[kept[s]]);                                             \
-                out[s] |= x << at;                                                                 \
-                out[s + n_kept] = x >> (64 - at);                                                  \
-            }                                                                                      \
-        }                                                                                          \
-        if (at + n >= 64) out += n_kept;                                                           \
-        at = (at + n) & 63;                                                                        \
+#define SQUEEZE(PLAN, SQUEEZED)                                                              \
+    out += (first >> 6) * n_kept;                                                            \
+    int at = (int)(first & 63); /* the next bit of out's present word */                     \
+    for (ptrdiff_t w = 0; w < n_words; w++, words += n_columns) {                            \
+        uint64_t m = mask[w];                                                                \
+        int n = count_ones(m);                                                               \
+        if (n == 0) continue;                                                                \
+        PLAN;                                                                                \
+        if (at + n <= 64) {                                                                  \
+            for (ptrdiff_t s = 0; s < n_kept; s++) out[s] |= SQUEEZED(words[kept[s]]) << at; \
+        } else {                                                                             \
+            for (ptrdiff_t s = 0; s < n_kept; s++) {                                         \
+                uint64_t x = SQUEEZED(words[kept[s]]);                                       \
+                out[s] |= x << at;                                                           \
+                out[s + n_kept] = x >> (64 - at);                                            \
+            }                                                                                \
+        }                                                                                    \
+        if (at + n >= 64) out += n_kept;                                                     \
+        at = (at + n) & 63;                                                                  \
     }
 
 INLINE uint64_t squeezed(uint64_t x, const uint64_t *moves) {
@@ -202,11 +201,10 @@ INLINE uint64_t squeezed(uint64_t x, const uint64_t *moves) {
     return x;
 }
 
-static void squeeze_in_steps(const uint64_t *words, ptrdiff_t n_columns, const int32_t *kept,
-                                      ptrdiff_t n_kept, const uint64_t *mask, ptrdiff_t n_words, ptrdiff_t first,
-                                      uint64_t *out) {
+static void squeeze_in_steps(const uint64_t *words, ptrdiff_t n_columns, const int32_t *kept, ptrdiff_t n_kept,
+                             const uint64_t *mask, ptrdiff_t n_words, ptrdiff_t first, uint64_t *out) {
     uint64_t moves[6];
-#define IN_STEPS(x) squeezed((x)&m, moves)
+#define IN_STEPS(x) squeezed((x) & m, moves)
     SQUEEZE(plan_moves(m, moves), IN_STEPS)
 #undef IN_STEPS
 }
@@ -214,14 +212,16 @@ static void squeeze_in_steps(const uint64_t *words, ptrdiff_t n_columns, const i
 #if defined(__BMI2__)
 
 static void squeeze_at_once(const uint64_t *words, ptrdiff_t n_columns, const int32_t *kept, ptrdiff_t n_kept,
-                            const uint64_t *mask, ptrdiff_t n_words, ptrdiff_t first, uint64_t *out) {
+                            const uint64_t *mask, ptrdiff_t n_words, ptrdiff_t first, uint64_t *out){
 #define AT_ONCE(x) _pext_u64(x, m)
     SQUEEZE((void)0, AT_ONCE)
 #undef AT_ONCE
 }
 
 /* AMD's family 17h has the instruction, but it takes hundreds of cycles there. */
-INLINE int is_squeezing_fast(void) { return !__builtin_cpu_is("amdfam17h"); }
+INLINE int is_squeezing_fast(void) {
+    return !__builtin_cpu_is("amdfam17h");
+}
 
 #endif
 #undef SQUEEZE
@@ -237,8 +237,8 @@ static void squeeze(const uint64_t *words, ptrdiff_t n_columns, const int32_t *k
     squeeze_in_steps(words, n_columns, kept, n_kept, mask, n_words, first, out);
 }
 
-static void gather_points(const uint64_t *words, ptrdiff_t n_columns, const int32_t *points,
-                                          ptrdiff_t first, ptrdiff_t n, uint64_t *out) {
+static void gather_points(const uint64_t *words, ptrdiff_t n_columns, const int32_t *points, ptrdiff_t first,
+                          ptrdiff_t n, uint64_t *out) {
     for (ptrdiff_t i = first; i < n; i++) {
         const uint64_t *from = words + (points[i] >> 6) * n_columns;
         uint64_t *to = out + (i >> 6) * n_columns;
@@ -253,9 +253,8 @@ static ptrdiff_t count_bits(const uint64_t *mask, ptrdiff_t n_words) {
     return n;
 }
 
-static ptrdiff_t part_by_class(const uint64_t *classes, ptrdiff_t n_classes,
-                                                      const uint64_t *mask, ptrdiff_t n_words, int64_t *totals,
-                                                      double *present_totals, uint64_t *present) {
+static ptrdiff_t part_by_class(const uint64_t *classes, ptrdiff_t n_classes, const uint64_t *mask, ptrdiff_t n_words,
+                               int64_t *totals, double *present_totals, uint64_t *present) {
     ptrdiff_t n_present = 0;
     for (ptrdiff_t k = 0; k < n_classes; k++) {
         int64_t n = 0;
@@ -271,8 +270,7 @@ static ptrdiff_t part_by_class(const uint64_t *classes, ptrdiff_t n_classes,
     return n_present;
 }
 
-static ptrdiff_t rows_of_mask(const int32_t *rows, const uint64_t *mask, ptrdiff_t n_words,
-                                         int32_t *out) {
+static ptrdiff_t rows_of_mask(const int32_t *rows, const uint64_t *mask, ptrdiff_t n_words, int32_t *out) {
     ptrdiff_t n = 0;
     for (ptrdiff_t w = 0; w < n_words; w++)
         for (uint64_t m = mask[w]; m != 0; m &= m - 1) out[n++] = rows[64 * w + lowest_bit(m)];

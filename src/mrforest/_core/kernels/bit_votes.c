@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A block of rows goes through a tree all together: a node is a set of rows, one bit for each, and a split parts it by
- * the set of the rows that go right there, which is made once for all trees. So a split costs the same few operations
- * whether it parts all rows or none, no row waits for its node, and no branch is mispredicted. It pays where trees are
- * small: about 200 splits cost a row as much as one level costs it that it walks.
+ * A block of rows goes through a tree all together: a node is a set of rows, one bit for each, and a split parts it
+ * by the set of the rows that go right there, which is made once for all trees. So a split costs the same few
+ * operations whether it parts all rows or none, no row waits for its node, and no branch is mispredicted. It pays
+ * where trees are small: about 200 splits cost a row as much as one level costs it that it walks.
  *
  * Votes are counted in bits as well: 64 rows at a time, one word for each binary digit of a count. */
-#include <string.h>
 #include "checked.h"
 #include "kernels.h"
 #include "lanes.h"
+
+#include <math.h>
+#include <string.h>
 
 /* ---- splits --------------------------------------------------------------------------------- */
 
@@ -38,8 +40,8 @@ INLINE void split_some_sets(const mrforest_set_split *splits, ptrdiff_t n_splits
     }
 }
 
-#define ENDS(LEFT, RIGHT)                                                                      \
-    case LEFT + MRFOREST_N_ENDS * RIGHT:                                                       \
+#define ENDS(LEFT, RIGHT)                                                                 \
+    case LEFT + MRFOREST_N_ENDS *RIGHT:                                                   \
         split_some_sets(splits, runs->n_splits, cuts, n_cuts, sets, n_sets, LEFT, RIGHT); \
         break;
 
@@ -55,6 +57,8 @@ static void split_sets(const mrforest_split_run *runs, ptrdiff_t n_runs, const m
             ENDS(MRFOREST_DROP, MRFOREST_KEEP)
             ENDS(MRFOREST_JOIN, MRFOREST_KEEP)
             ENDS(MRFOREST_KEEP, MRFOREST_KEEP)
+            default:
+                break; /* nobody asks for a split whose sides are both dropped */
         }
     }
 }
@@ -107,8 +111,8 @@ static void read_votes(mrforest_vote_count *count, ptrdiff_t n_rows, int32_t *vo
 
 /* ---- rows to sets --------------------------------------------------------------------------- */
 
-/* Add bit `row` to the word of each feature where the row lies above the threshold, for four rows from there on. Return
- * whether a value is missing. */
+/* Add bit `row` to the word of each feature where the row lies above the threshold, for four rows from there on.
+ * Return whether a value is missing. */
 static int add_above_singles(const double *thresholds, ptrdiff_t n_features, const double *X, int row,
                              uint64_t *above) {
     const double *rows[4] = {X, X + n_features, X + 2 * n_features, X + 3 * n_features};
@@ -129,7 +133,7 @@ static int add_above_singles(const double *thresholds, ptrdiff_t n_features, con
     for (; j < n_features; j++)
         for (int i = 0; i < 4; i++) {
             above[j] |= (uint64_t)(rows[i][j] > thresholds[j]) << (row + i);
-            is_missing |= rows[i][j] != rows[i][j];
+            is_missing |= isnan(rows[i][j]);
         }
     return is_missing | any_bit(missing);
 }
@@ -160,8 +164,8 @@ static void write_many_cuts(const uint16_t *codes, ptrdiff_t n_rows, int32_t n_c
 }
 
 /* Codes of up to 64 rows in a column, none of which is missing. */
-static void code_column(const mrforest_column *column, const double *X, ptrdiff_t n_features, int n_rows,
-                        uint16_t *codes) {
+SCALAR static void code_column(const mrforest_column *column, const double *X, ptrdiff_t n_features, int n_rows,
+                               uint16_t *codes) {
     for (int i = 0; i < n_rows; i += ROWS_TOGETHER, X += ROWS_TOGETHER * n_features) {
         int32_t some[ROWS_TOGETHER];
         const int n = n_rows - i < ROWS_TOGETHER ? n_rows - i : ROWS_TOGETHER;
@@ -174,7 +178,7 @@ static int cut_rows(const mrforest_column *columns, ptrdiff_t n_columns, const u
                     const double *single_thresholds, const double *X, ptrdiff_t n_features, ptrdiff_t n_rows,
                     uint64_t *above, uint16_t *codes, mrforest_row_set *cuts) {
     const double *values = columns[0].values;
-    for (int word = 0; 64 * word < n_rows; word++, X += 64 * n_features) {
+    for (ptrdiff_t word = 0; 64 * word < n_rows; word++, X += 64 * n_features) {
         int n = n_rows - 64 * word < 64 ? (int)(n_rows - 64 * word) : 64, row = 0;
         if (single_thresholds != NULL) {
             memset(above, 0, (size_t)n_features * sizeof *above);
@@ -196,10 +200,8 @@ static int cut_rows(const mrforest_column *columns, ptrdiff_t n_columns, const u
     for (ptrdiff_t j = 0; j < n_columns; j++, codes += MRFOREST_SET_ROWS) {
         mrforest_row_set *sets = cuts + (columns[j].values - values);
         if (is_single[j]) continue;
-        if (columns[j].n_values <= FEW_CUTS)
-            write_few_cuts(codes, columns[j].n_values, sets);
-        else
-            write_many_cuts(codes, n_rows, columns[j].n_values, sets);
+        if (columns[j].n_values <= FEW_CUTS) write_few_cuts(codes, columns[j].n_values, sets);
+        else write_many_cuts(codes, n_rows, columns[j].n_values, sets);
     }
     return 0;
 }

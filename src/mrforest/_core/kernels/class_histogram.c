@@ -6,9 +6,10 @@
  *     class    a  a  b  b  a                                             1 | 1 1
  *                                                                        2 | 0 1
  *                                                                        4 | 1 0 */
-#include <string.h>
 #include "kernels.h"
 #include "lanes.h"
+
+#include <string.h>
 
 static void fill_histogram(const mrforest_points *points, const uint8_t *codes, int32_t n_codes,
                            mrforest_histogram *histogram) {
@@ -40,28 +41,28 @@ typedef uint8_t bytes_8 __attribute__((vector_size(8)));
 typedef uint8_t bytes_32 __attribute__((vector_size(32)));
 
 /* Count some features, as many as a vector has bytes, of points of one class. Bytes count up to 255. */
-#define COUNT_PART(BYTES)                                                                                           \
-    INLINE void count_part_##BYTES(const uint8_t *codes, const uint8_t *first, const int32_t *rows, ptrdiff_t n,    \
-                                   ptrdiff_t n_features, int n_codes, uint16_t *counts, uint8_t *differ) {          \
-        bytes_##BYTES here, of_first, differs, found[MRFOREST_HISTOGRAMS_MOST_CODES] = {{0}};                       \
-        memcpy(&of_first, first, BYTES);                                                                            \
-        memcpy(&differs, differ, BYTES);                                                                            \
-        for (ptrdiff_t start = 0; start < n; start += 255) {                                                        \
-            ptrdiff_t end = n - start < 255 ? n : start + 255;                                                      \
-            for (ptrdiff_t i = start; i < end; i++) {                                                               \
-                memcpy(&here, codes + rows[i] * n_features, BYTES);                                                 \
-                differs |= here ^ of_first;                                                                         \
-                for (int code = 0; code < n_codes; code++)                                                          \
-                    found[code] -= (bytes_##BYTES)(here == (uint8_t)code); /* true is -1 */                         \
-            }                                                                                                       \
-            for (int code = 0; code < n_codes; code++) {                                                            \
-                for (int j = 0; j < BYTES; j++)                                                                     \
-                    counts[code * n_features + j] =                                                                 \
-                        (uint16_t)(found[code][j] + (start > 0 ? counts[code * n_features + j] : 0));               \
-                found[code] ^= found[code];                                                                         \
-            }                                                                                                       \
-        }                                                                                                           \
-        memcpy(differ, &differs, BYTES);                                                                            \
+#define COUNT_PART(BYTES)                                                                                        \
+    INLINE void count_part_##BYTES(const uint8_t *codes, const uint8_t *first, const int32_t *rows, ptrdiff_t n, \
+                                   ptrdiff_t n_features, int n_codes, uint16_t *counts, uint8_t *differ) {       \
+        bytes_##BYTES here, of_first, differs, found[MRFOREST_HISTOGRAMS_MOST_CODES] = {{0}};                    \
+        memcpy(&of_first, first, BYTES);                                                                         \
+        memcpy(&differs, differ, BYTES);                                                                         \
+        for (ptrdiff_t start = 0; start < n; start += 255) {                                                     \
+            ptrdiff_t end = n - start < 255 ? n : start + 255;                                                   \
+            for (ptrdiff_t i = start; i < end; i++) {                                                            \
+                memcpy(&here, codes + rows[i] * n_features, BYTES);                                              \
+                differs |= here ^ of_first;                                                                      \
+                for (int code = 0; code < n_codes; code++)                                                       \
+                    found[code] -= (bytes_##BYTES)(here == (uint8_t)code); /* true is -1 */                      \
+            }                                                                                                    \
+            for (int code = 0; code < n_codes; code++) {                                                         \
+                for (int j = 0; j < BYTES; j++)                                                                  \
+                    counts[code * n_features + j] =                                                              \
+                        (uint16_t)(found[code][j] + (start > 0 ? counts[code * n_features + j] : 0));            \
+                found[code] ^= found[code];                                                                      \
+            }                                                                                                    \
+        }                                                                                                        \
+        memcpy(differ, &differs, BYTES);                                                                         \
     }
 
 COUNT_PART(8)
@@ -77,8 +78,7 @@ INLINE void count_all_features(const uint8_t *codes, const uint8_t *first, const
         if (f > last) f = last;
         if (together == 8)
             count_part_8(codes + f, first + f, rows, n, n_features, n_codes, counts + f, histograms->differ + f);
-        else
-            count_part_32(codes + f, first + f, rows, n, n_features, n_codes, counts + f, histograms->differ + f);
+        else count_part_32(codes + f, first + f, rows, n, n_features, n_codes, counts + f, histograms->differ + f);
     }
 }
 #else
@@ -97,14 +97,11 @@ INLINE void count_all_features(const uint8_t *codes, const uint8_t *first, const
 #endif
 
 /* The same with a number of codes that the compiler knows. */
-static void count_class(const uint8_t *codes, const uint8_t *first, const int32_t *rows, ptrdiff_t n, uint16_t *counts,
-                        mrforest_histograms *histograms) {
-    if (histograms->n_codes == 2)
-        count_all_features(codes, first, rows, n, 2, counts, histograms);
-    else if (histograms->n_codes == 4)
-        count_all_features(codes, first, rows, n, 4, counts, histograms);
-    else
-        count_all_features(codes, first, rows, n, 8, counts, histograms);
+static void count_class(const uint8_t *codes, const uint8_t *first, const int32_t *rows, ptrdiff_t n,
+                        uint16_t *counts, mrforest_histograms *histograms) {
+    if (histograms->n_codes == 2) count_all_features(codes, first, rows, n, 2, counts, histograms);
+    else if (histograms->n_codes == 4) count_all_features(codes, first, rows, n, 4, counts, histograms);
+    else count_all_features(codes, first, rows, n, 8, counts, histograms);
 }
 
 static void fill_histograms(const mrforest_points *points, const uint8_t *codes, const int32_t *rows,

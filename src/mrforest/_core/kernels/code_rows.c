@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Values to codes: how many ascending numbers lie below a value. Rows that are predicted are coded by the thresholds of
- * the forest: then nodes ask for a byte or two of a row instead of a double, and are half as large themselves. */
+ * Values to codes: how many ascending numbers lie below a value. Rows that are predicted are coded by the thresholds
+ * of the forest: then nodes ask for a byte or two of a row instead of a double, and are half as large themselves. */
 #include "kernels.h"
 #include "lanes.h"
+
+#include <math.h>
 
 enum { MOST_BELOW = 16 };
 
@@ -26,14 +28,16 @@ INLINE void count_below_of(const double *values, int32_t n_values, const double 
 }
 
 /* With a number of rows that the compiler knows, where that is a usual one, they stay in registers. */
-static void count_below(const double *values, int32_t n_values, const double *x, ptrdiff_t stride, int n,
-                        int32_t *below) {
-    if (n == 8)
-        count_below_of(values, n_values, x, stride, 8, below);
-    else if (n == 16)
-        count_below_of(values, n_values, x, stride, 16, below);
-    else
-        count_below_of(values, n_values, x, stride, n, below);
+INLINE void count_below_here(const double *values, int32_t n_values, const double *x, ptrdiff_t stride, int n,
+                             int32_t *below) {
+    if (n == 8) count_below_of(values, n_values, x, stride, 8, below);
+    else if (n == 16) count_below_of(values, n_values, x, stride, 16, below);
+    else count_below_of(values, n_values, x, stride, n, below);
+}
+
+SCALAR static void count_below(const double *values, int32_t n_values, const double *x, ptrdiff_t stride, int n,
+                               int32_t *below) {
+    count_below_here(values, n_values, x, stride, n, below);
 }
 
 /* Codes of up to ROWS_TOGETHER rows in a column, none of which is missing. */
@@ -41,21 +45,20 @@ INLINE void code_some(const mrforest_column *column, const double *X, ptrdiff_t 
     const double *x = X + column->feature;
     if (column->is_equality)
         for (int i = 0; i < n; i++) codes[i] = x[i * n_features] != column->values[0];
-    else
-        count_below(column->values, column->n_values, x, n_features, n, codes);
+    else count_below_here(column->values, column->n_values, x, n_features, n, codes);
 }
 
-#define CODE_ROWS(NAME, CODE)                                                                                  \
-    static void NAME(const mrforest_column *columns, ptrdiff_t n_columns, const double *X, ptrdiff_t n_features, \
-                     ptrdiff_t n_rows, CODE *codes, ptrdiff_t stride) {                                        \
-        for (ptrdiff_t i = 0; i < n_rows; i += ROWS_TOGETHER) {                                                \
-            const int n = n_rows - i < ROWS_TOGETHER ? (int)(n_rows - i) : ROWS_TOGETHER;                      \
-            for (ptrdiff_t j = 0; j < n_columns; j++) {                                                        \
-                int32_t some[ROWS_TOGETHER];                                                                   \
-                code_some(columns + j, X + i * n_features, n_features, n, some);                               \
-                for (int r = 0; r < n; r++) codes[(i + r) * stride + j] = (CODE)some[r];                       \
-            }                                                                                                  \
-        }                                                                                                      \
+#define CODE_ROWS(NAME, CODE)                                                                        \
+    SCALAR static void NAME(const mrforest_column *columns, ptrdiff_t n_columns, const double *X,    \
+                            ptrdiff_t n_features, ptrdiff_t n_rows, CODE *codes, ptrdiff_t stride) { \
+        for (ptrdiff_t i = 0; i < n_rows; i += ROWS_TOGETHER) {                                      \
+            const int n = n_rows - i < ROWS_TOGETHER ? (int)(n_rows - i) : ROWS_TOGETHER;            \
+            for (ptrdiff_t j = 0; j < n_columns; j++) {                                              \
+                int32_t some[ROWS_TOGETHER];                                                         \
+                code_some(columns + j, X + i * n_features, n_features, n, some);                     \
+                for (int r = 0; r < n; r++) codes[(i + r) * stride + j] = (CODE)some[r];             \
+            }                                                                                        \
+        }                                                                                            \
     }
 
 CODE_ROWS(code_bytes, uint8_t)
@@ -70,6 +73,6 @@ static int has_missing(const double *X, ptrdiff_t n) {
         const some_doubles x = load_doubles(X + i);
         missing |= WHERE(x != x);
     }
-    for (; i < n; i++) is_missing |= X[i] != X[i];
+    for (; i < n; i++) is_missing |= isnan(X[i]);
     return is_missing | any_bit(missing);
 }

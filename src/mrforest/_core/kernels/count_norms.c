@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Norms of class counts, many at once: the largest whole numbers below the roots of sums of powers. */
-#include <math.h>
-#include <string.h>
 #include "kernels.h"
 #include "lanes.h"
+
+#include <math.h>
+#include <string.h>
 
 /* The largest whole number below 0 <= x < 2^51, or the next one if x is not far from that. Seldom
  * wrong, so that what asks for it is foreseen; and right for whole numbers. */
@@ -58,9 +59,7 @@ INLINE void roots_of_root_cubes(const double *x, ptrdiff_t n, double *out) {
     }
 }
 
-INLINE double raised(double x, double norm) {
-    return norm == 3 ? x * x * x : norm == 2 ? x * x : x * sqrt(x);
-}
+INLINE double raised(double x, double norm) { return norm == 3 ? x * x * x : norm == 2 ? x * x : x * sqrt(x); }
 
 /* Whole numbers below 2^51 as such, several at once: that many are added to 2^52, whose last bit is
  * worth 1. */
@@ -76,27 +75,23 @@ INLINE void write_whole(const double *x, ptrdiff_t n, int64_t *out) {
 
 /* Norms times 2^scale_bits, an even number of bits, from sums of powers; these are multiplied in
  * place. A factor that is a power of two rounds nothing, so it may come last. */
-INLINE void roots(double norm, int scale_bits, double *total, ptrdiff_t n,
-                                           int64_t *out) {
+INLINE void roots(double norm, int scale_bits, double *total, ptrdiff_t n, int64_t *out) {
     double found[MRFOREST_LEAVES], factor = raised((double)(1LL << scale_bits), norm);
     for (ptrdiff_t i = 0; i < n; i++) total[i] *= factor;
-    if (norm == 3)
-        cube_roots(total, n, found);
-    else if (norm == 2)
-        square_roots(total, n, found);
-    else
-        roots_of_root_cubes(total, n, found);
+    if (norm == 3) cube_roots(total, n, found);
+    else if (norm == 2) square_roots(total, n, found);
+    else roots_of_root_cubes(total, n, found);
     write_whole(found, n, out);
 }
 
 /* A loop for each norm: the compiler drops what it does not need. */
 #define BY_NORM(norm, LOOP) \
-    if (norm == 3) {                 \
-        LOOP(3)                      \
-    } else if (norm == 2) {          \
-        LOOP(2)                      \
-    } else {                         \
-        LOOP(1.5)                    \
+    if (norm == 3) {        \
+        LOOP(3)             \
+    } else if (norm == 2) { \
+        LOOP(2)             \
+    } else {                \
+        LOOP(1.5)           \
     }
 
 static void norms(double norm, int scale_bits, ptrdiff_t n_classes, const int32_t *counts, ptrdiff_t stride,
@@ -115,24 +110,24 @@ static void norms(double norm, int scale_bits, ptrdiff_t n_classes, const int32_
     }
 }
 
-static void norms_of_pairs(double norm, int scale_bits, ptrdiff_t n_classes, const int32_t *near, const int32_t *sides,
-                           ptrdiff_t stride, const int32_t *side, const int32_t *whole, ptrdiff_t n, int64_t *nn,
-                           int64_t *nf, int64_t *fn, int64_t *ff) {
+static void norms_of_pairs(double norm, int scale_bits, ptrdiff_t n_classes, const int32_t *near,
+                           const int32_t *sides, ptrdiff_t stride, const int32_t *side, const int32_t *whole,
+                           ptrdiff_t n, int64_t *nn, int64_t *nf, int64_t *fn, int64_t *ff) {
     double total[4][MRFOREST_LEAVES];
-#define ADD(NORM)                                                                             \
-    for (ptrdiff_t k = 0; k < n_classes; k++) {                                                        \
-        const int32_t *a = near + k * stride, *b = sides + k * stride;                                 \
-        int32_t first = side[k], second = whole[k] - side[k];                                          \
-        for (ptrdiff_t i = 0; i < n; i++) {                                                            \
-            total[0][i] += raised(a[i], NORM);                                                \
-            total[1][i] += raised(first - a[i], NORM);                                        \
-            total[2][i] += raised(b[i] - a[i], NORM);                                         \
-            total[3][i] += raised(second - (b[i] - a[i]), NORM);                              \
-        }                                                                                              \
-    }                                                                                                  \
-    roots(NORM, scale_bits, total[0], n, nn);                                                 \
-    roots(NORM, scale_bits, total[1], n, nf);                                                 \
-    roots(NORM, scale_bits, total[2], n, fn);                                                 \
+#define ADD(NORM)                                                      \
+    for (ptrdiff_t k = 0; k < n_classes; k++) {                        \
+        const int32_t *a = near + k * stride, *b = sides + k * stride; \
+        int32_t first = side[k], second = whole[k] - side[k];          \
+        for (ptrdiff_t i = 0; i < n; i++) {                            \
+            total[0][i] += raised(a[i], NORM);                         \
+            total[1][i] += raised(first - a[i], NORM);                 \
+            total[2][i] += raised(b[i] - a[i], NORM);                  \
+            total[3][i] += raised(second - (b[i] - a[i]), NORM);       \
+        }                                                              \
+    }                                                                  \
+    roots(NORM, scale_bits, total[0], n, nn);                          \
+    roots(NORM, scale_bits, total[1], n, nf);                          \
+    roots(NORM, scale_bits, total[2], n, fn);                          \
     roots(NORM, scale_bits, total[3], n, ff);
     for (int q = 0; q < 4; q++)
         for (ptrdiff_t i = 0; i < n; i++) total[q][i] = 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows of codes: all features of a node counted, and rows copied together. A node's rows lie scattered over the table,
- * so those that come next are prefetched. */
-#include <string.h>
+ * Rows of codes: all features of a node counted, and rows copied together. A node's rows lie scattered over the
+ * table, so those that come next are prefetched. */
 #include "checked.h"
 #include "kernels.h"
 #include "lanes.h"
+
+#include <string.h>
 
 #if defined(__GNUC__)
 #define PREFETCH(address) __builtin_prefetch(address)
@@ -28,7 +29,15 @@ static void count_rows(const mrforest_counted *node, const int32_t *start, ptrdi
         const uint8_t *code = node->codes + row * F;
         const int32_t *first = start + node->y[row] * F;
         const int32_t count = node->copies == NULL ? 1 : node->copies[row];
-        for (ptrdiff_t f = 0; f < F; f++) counts[mrforest_at((uint32_t)first[f] + code[f], size)] += count;
+        ptrdiff_t f = 0;
+#if LANES
+        for (; f + LANES <= F; f += LANES) {
+            uint32_t cells[LANES];
+            store(cells, lanes_of_bytes(code + f) + load(first + f));
+            for (int j = 0; j < LANES; j++) counts[mrforest_at(cells[j], size)] += count;
+        }
+#endif
+        for (; f < F; f++) counts[mrforest_at((uint32_t)first[f] + code[f], size)] += count;
     }
 }
 
@@ -85,8 +94,6 @@ static void copy_and_compare_rows(const uint8_t *from, ptrdiff_t n_bytes, ptrdif
 
 static void copy_rows(const void *codes, ptrdiff_t n_bytes, ptrdiff_t n_rows, const int32_t *rows, ptrdiff_t n,
                       void *copy, uint8_t *differ) {
-    if (differ == NULL)
-        copy_rows_of_table(codes, n_bytes, n_rows, rows, n, copy);
-    else
-        copy_and_compare_rows(codes, n_bytes, n_rows, rows, n, copy, differ);
+    if (differ == NULL) copy_rows_of_table(codes, n_bytes, n_rows, rows, n, copy);
+    else copy_and_compare_rows(codes, n_bytes, n_rows, rows, n, copy, differ);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The kernels that this build has, and those of them that this machine can run. */
-#include <string.h>
 #include "kernels.h"
+
+#include <string.h>
 
 extern const mrforest_kernels mrforest_kernels_baseline;
 #ifdef MRFOREST_WITH_AVX2

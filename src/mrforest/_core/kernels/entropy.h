@@ -14,7 +14,8 @@ INLINE double from_fixed(int64_t score) { return (double)score * 0x1p-26; }
 /* Of two classes, `ones_left` of the `left` points on the left are of one, of which there are `ones`. */
 INLINE double entropy_of_two(const int64_t *f, int64_t n, int64_t ones, int64_t left, int64_t ones_left) {
     int64_t right = n - left, ones_right = ones - ones_left;
-    return from_fixed(f[ones_left] + f[left - ones_left] + f[ones_right] + f[right - ones_right] - f[left] - f[right]);
+    return from_fixed(f[ones_left] + f[left - ones_left] + f[ones_right] + f[right - ones_right] - f[left] -
+                      f[right]);
 }
 
 #endif

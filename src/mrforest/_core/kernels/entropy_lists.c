@@ -2,12 +2,13 @@
  *
  * Entropy scores of the cuts of features whose points are in order. */
 #include "entropy.h"
-#include <math.h>
-#include <string.h>
 #include "kernels.h"
 
+#include <math.h>
+#include <string.h>
+
 static void enter_entropy_node(ptrdiff_t n, ptrdiff_t n_classes, const int32_t *totals, const int64_t *f,
-                                        mrforest_entropy_node *node) {
+                               mrforest_entropy_node *node) {
     int32_t at = 0;
     node->n = n;
     node->n_classes = n_classes;
@@ -22,10 +23,10 @@ static void enter_entropy_node(ptrdiff_t n, ptrdiff_t n_classes, const int32_t *
     for (ptrdiff_t i = 0; i + 1 < n; i++) node->of_sides[i] = f[i + 1] + f[n - i - 1];
 }
 
-/* The best scores of `width` lists; -INFINITY: it has no cut. Sums of one list wait for each other, so several lists are
- * walked along at once. */
-INLINE void best_entropy_of_some(const uint32_t *const *list, int width,
-                                                     const mrforest_entropy_node *node, double *best_score) {
+/* The best scores of `width` lists; -INFINITY: it has no cut. Sums of one list wait for each other, so several lists
+ * are walked along at once. */
+INLINE void best_entropy_of_some(const uint32_t *const *list, int width, const mrforest_entropy_node *node,
+                                 double *best_score) {
     int32_t next[4][MRFOREST_LIST];
     int64_t sum[4], best[4];
     for (int j = 0; j < width; j++) {
@@ -43,12 +44,11 @@ INLINE void best_entropy_of_some(const uint32_t *const *list, int width,
             best[j] = score > best[j] ? score : best[j];
         }
     }
-    for (int j = 0; j < width; j++)
-        best_score[j] = best[j] == INT64_MIN ? -INFINITY : from_fixed(best[j]);
+    for (int j = 0; j < width; j++) best_score[j] = best[j] == INT64_MIN ? -INFINITY : from_fixed(best[j]);
 }
 
 static void best_entropy_in_lists(const uint32_t *items, const ptrdiff_t *place, ptrdiff_t n_lists,
-                                           const mrforest_entropy_node *node, double *best) {
+                                  const mrforest_entropy_node *node, double *best) {
     const uint32_t *list[4];
     ptrdiff_t i = 0;
     for (; i + 4 <= n_lists; i += 4) {
@@ -61,8 +61,7 @@ static void best_entropy_in_lists(const uint32_t *items, const ptrdiff_t *place,
     }
 }
 
-static ptrdiff_t entropy_cuts_in_list(const uint32_t *list, const mrforest_entropy_node *node,
-                                               mrforest_cuts cuts) {
+static ptrdiff_t entropy_cuts_in_list(const uint32_t *list, const mrforest_entropy_node *node, mrforest_cuts cuts) {
     int32_t next[MRFOREST_LIST];
     int64_t sum = node->all_right;
     ptrdiff_t n_cuts = 0;

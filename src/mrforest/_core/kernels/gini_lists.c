@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Gini scores of the cuts of features whose points are in order. Most features of a node are asked for their best score
- * alone. The score of a cut, of which l_c and r_c points of class c lie on its sides,
+ * Gini scores of the cuts of features whose points are in order. Most features of a node are asked for their best
+ * score alone. The score of a cut, of which l_c and r_c points of class c lie on its sides,
  *
  *     sum(l_c^2) / L + sum(r_c^2) / R        L, R their sums, n both
  *
- * is within a share of 2^-52 of what impurity.pxd computes, and at most n. So it is computed for those cuts only that a
- * cheaper number does not rule out. Of two classes, of which x of n_1 points lie left,
+ * is within a share of 2^-52 of what impurity.pxd computes, and at most n. So it is computed for those cuts only that
+ * a cheaper number does not rule out. Of two classes, of which x of n_1 points lie left,
  *
  *     score = constant + 2 / n * gain,       gain = (n x - n_1 L)^2 / (L R)
  *
  * A cut whose gain is less than the largest one by more than n^2 2^-51 is not the best, however scores are rounded; a
  * little more is allowed for the rounding of gains, which are floats.
  *
- * Several features are looked at together, a lane each. Their lists are of one length, and at each place of all of them
- * sums are added to and the best cut so far is kept; no lane looks at another:
+ * Several features are looked at together, a lane each. Their lists are of one length, and at each place of all of
+ * them sums are added to and the best cut so far is kept; no lane looks at another:
  *
  *     feature 0   [ a c b d e ]
  *     feature 1   [ c a d b e ]
@@ -25,9 +25,6 @@
 #include "gini.h"
 #include "kernels.h"
 #include "lanes.h"
-
-/* Features that are left over are looked at one by one if they are at most so many. */
-enum { FEW_LISTS = 2 };
 
 /* ---- one list ------------------------------------------------------------------------------- */
 
@@ -72,8 +69,8 @@ static double best_of_two(const uint32_t *list, const mrforest_gini_node *node, 
     return best;
 }
 
-/* Of any number of classes. Scores are computed as floats first, right to a share of 2^-22: those of whole numbers up to
- * 256^2. */
+/* Of any number of classes. Scores are computed as floats first, right to a share of 2^-22: those of whole numbers up
+ * to 256^2. */
 static double best_of_many(const uint32_t *list, const mrforest_gini_node *node) {
     int32_t of_left[MRFOREST_LIST], of_right[MRFOREST_LIST], bits[MRFOREST_LIST], left[MRFOREST_LIST];
     int32_t enough, l = 0, r = 0;
@@ -121,33 +118,6 @@ INLINE ptrdiff_t some_lists(const uint32_t *items, const ptrdiff_t *place, const
     ptrdiff_t n = n_lists < LANES ? n_lists : LANES;
     for (ptrdiff_t j = 0; j < LANES; j++) list[j] = items + place[number[j < n ? j : n - 1]];
     return n;
-}
-
-/* The largest number so far of each lane, none of which is negative, and the next one. */
-typedef struct {
-    floats most, next;
-} top_two;
-
-/* Lanes in which a number is the largest so far. */
-INLINE ints raise_top(top_two *top, floats number) {
-    ints is_new = number > top->most;
-    top->next = larger(top->next, smaller(top->most, number));
-    top->most = larger(top->most, number);
-    return is_new;
-}
-
-/* Lanes whose next number is within a share of the largest; and those that have none. */
-INLINE unsigned unsure_lanes(top_two top) {
-    return bits_of_mask(top.next >= top.most - top.most * 0x1p-20f);
-}
-
-INLINE void write_scores(ints of_left, ints left, ints of_right, ints right, double *best) {
-    int32_t a[LANES], b[LANES], c[LANES], d[LANES];
-    store(a, of_left);
-    store(b, left);
-    store(c, of_right);
-    store(d, right);
-    for (int j = 0; j < LANES; j++) best[j] = score_of_sums(a[j], b[j], c[j], d[j]);
 }
 
 /* Of two classes. The distance n x - n_1 L is a whole number; a point adds to it. */
@@ -205,7 +175,7 @@ INLINE unsigned best_of_two_in_lanes(const uint32_t *const *list, const mrforest
     /* n x over n: a whole number, and no quotient is rounded. */
     ints a = to_ints((walk.distance_at_top + two.ones * to_floats(l)) / two.n), b = l - a, c = ones - a, d = r - c;
     write_scores(a * a + b * b, l, c * c + d * d, r, best);
-    return unsure_lanes(walk.top);
+    return unsure_lanes(walk.top, 0x1p-20f, 0);
 }
 
 #if HAS_LOOKUP
@@ -305,11 +275,10 @@ INLINE unsigned best_of_many_in_lanes(const uint32_t *const *list, const mrfores
     }
     if (i < n) {
         load_four_each(list, i, four);
-        pass_points_of_many(&walk, four, (int)(n - i), node->weight + i - 1, node->right_weight + i - 1,
-                            &classes);
+        pass_points_of_many(&walk, four, (int)(n - i), node->weight + i - 1, node->right_weight + i - 1, &classes);
     }
     write_scores(walk.of_left_at_top, walk.left_at_top, walk.of_right_at_top, (int32_t)n - walk.left_at_top, best);
-    return unsure_lanes(walk.top);
+    return unsure_lanes(walk.top, 0x1p-20f, 0);
 }
 
 /* Few classes, and their number known to the compiler, where that is worth it. */
@@ -339,15 +308,15 @@ static void best_in_lists(const uint32_t *items, const ptrdiff_t *place, const i
 #else
     const int is_ranked = 0;
 #endif
-    while ((node->n_present == 2 || is_ranked) && n_lists - n_done > FEW_LISTS) {
+    while ((node->n_present == 2 || is_ranked) && n_lists - n_done > FEW_FEATURES) {
         ptrdiff_t m = some_lists(items, place, number + n_done, n_lists - n_done, list);
 #if HAS_LOOKUP
-        unsigned unsure = is_ranked ? best_of_ranked(list, node, &ranks, found) : best_of_two_in_lanes(list, node, found);
+        unsigned unsure =
+            is_ranked ? best_of_ranked(list, node, &ranks, found) : best_of_two_in_lanes(list, node, found);
 #else
         unsigned unsure = best_of_two_in_lanes(list, node, found);
 #endif
-        for (ptrdiff_t j = 0; j < m; j++)
-            best[n_done + j] = unsure >> j & 1 ? best_of_one(list[j], node) : found[j];
+        for (ptrdiff_t j = 0; j < m; j++) best[n_done + j] = unsure >> j & 1 ? best_of_one(list[j], node) : found[j];
         n_done += m;
     }
     number += n_done;

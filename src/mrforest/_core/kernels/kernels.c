@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * All kernels, compiled for the registers of one width: MRFOREST_TABLE is what their table is called, MRFOREST_NAME the
- * name that it has in it. */
+ * All kernels, compiled for the registers of one width: MRFOREST_TABLE is what their table is called, MRFOREST_NAME
+ * the name that it has in it. */
 #include "kernels.h"
 
 #include "class_histogram.c"

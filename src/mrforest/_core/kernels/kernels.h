@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The kernels: loops over points, bins and rows, in which the time of a fit or of a prediction goes. They are compiled
- * once for each width of registers, and a table of pointers to them is chosen as the package is imported.
+ * The kernels: loops over points, bins and rows, in which the time of a fit or of a prediction goes. They are
+ * compiled once for each width of registers, and a table of pointers to them is chosen as the package is imported.
  *
- * Results are the same to the bit whatever the width. Arguments are not checked here, but in the `checked` build indices
- * are. Each kernel has a twin in NumPy in tests/naive/kernels.py. */
+ * Results are the same to the bit whatever the width. Arguments are not checked here, but in the `checked` build
+ * indices are. Each kernel has a twin in NumPy in tests/naive/kernels.py. */
 #ifndef MRFOREST_KERNELS_H
 #define MRFOREST_KERNELS_H
+#include "node.h"
+
 #include <stddef.h>
 #include <stdint.h>
-#include "node.h"
 
 /* ---- points in order ------------------------------------------------------------------------ */
 
@@ -23,20 +24,21 @@ enum {
 /* A node whose points are listed. Classes are numbered; some may have no point in the node. */
 typedef struct {
     ptrdiff_t n;
-    ptrdiff_t n_classes, n_present;         /* n_present >= 2 have points ... */
-    int32_t present[MRFOREST_LIST];         /* ... these */
-    int32_t totals[MRFOREST_LIST];          /* points of each class */
-    float weight[MRFOREST_LIST];            /* set by enter_gini_node: for each cut ... */
-    float right_weight[MRFOREST_LIST];      /* ... what the cheap number takes of it */
+    ptrdiff_t n_classes, n_present;    /* n_present >= 2 have points ... */
+    int32_t present[MRFOREST_LIST];    /* ... these */
+    int32_t totals[MRFOREST_LIST];     /* points of each class */
+    float weight[MRFOREST_LIST];       /* set by enter_gini_node: for each cut ... */
+    float right_weight[MRFOREST_LIST]; /* ... what the cheap number takes of it */
 } mrforest_gini_node;
 
 /* The same for the entropy. */
 typedef struct {
     ptrdiff_t n, n_classes;
-    int64_t all_right;                /* sum over the classes of f(points), see entropy.c */
-    int32_t begin[MRFOREST_LIST];     /* where the steps of each class begin */
-    int32_t step[MRFOREST_LIST];      /* of a class, for l = 0, 1, ...: by what the sum grows if one more point goes left */
-    int64_t of_sides[MRFOREST_LIST];  /* for each cut f(L) + f(R) */
+    int64_t all_right;            /* sum over the classes of f(points), see entropy.c */
+    int32_t begin[MRFOREST_LIST]; /* where the steps of each class begin */
+    int32_t
+        step[MRFOREST_LIST]; /* of a class, for l = 0, 1, ...: by what the sum grows if one more point goes left */
+    int64_t of_sides[MRFOREST_LIST]; /* for each cut f(L) + f(R) */
 } mrforest_entropy_node;
 
 /* Where the cuts of a feature are written. */
@@ -74,11 +76,12 @@ typedef struct {
 
 /* Points of one feature, by code and class. */
 typedef struct {
-    uint64_t of_two[MRFOREST_MOST_CODES]; /* if there are two classes: points of a code, of class 1 in the high half */
-    int32_t sizes[MRFOREST_MOST_CODES];   /* else: points of a code */
+    uint64_t
+        of_two[MRFOREST_MOST_CODES];    /* if there are two classes: points of a code, of class 1 in the high half */
+    int32_t sizes[MRFOREST_MOST_CODES]; /* else: points of a code */
     uint64_t marks[MRFOREST_MOST_CODES][MRFOREST_MOST_CODES / 64]; /* classes that a code has, a bit each */
     int32_t *counts;                                               /* codes x classes */
-    int32_t *left;                                                 /* classes; work space of those who read the rest */
+    int32_t *left; /* classes; work space of those who read the rest */
 } mrforest_histogram;
 
 /* Points of all features, by class and code. Codes from n_codes on are not counted. */
@@ -144,7 +147,8 @@ enum { MRFOREST_LEAVES = 128 }; /* whose norms are computed at once, at most */
 
 /* ---- prediction ----------------------------------------------------------------------------- */
 
-/* A column of codes tells where a row lies among the thresholds of a feature, or whether it differs from one of them. */
+/* A column of codes tells where a row lies among the thresholds of a feature, or whether it differs from one of them.
+ */
 typedef struct {
     const double *values; /* thresholds, ascending */
     int32_t n_values;
@@ -209,16 +213,17 @@ typedef struct {
     /* -- points in order -- */
 
     /* Points by their codes: items[i] = code << 16 | points[j] for the n <= MRFOREST_LIST points j, in the order of
-     * their codes, and of j among equal ones. Codes are codes[j * stride]; if the stride is 1, some behind the last one
-     * may be read, up to 32. `points` is below 2^16. */
+     * their codes, and of j among equal ones. Codes are codes[j * stride]; if the stride is 1, some behind the last
+     * one may be read, up to 32. `points` is below 2^16. */
     void (*sort_bytes)(const uint8_t *codes, ptrdiff_t stride, ptrdiff_t n, const uint32_t *points, uint32_t *items);
-    void (*sort_shorts)(const uint16_t *codes, ptrdiff_t stride, ptrdiff_t n, const uint32_t *points, uint32_t *items);
+    void (*sort_shorts)(const uint16_t *codes, ptrdiff_t stride, ptrdiff_t n, const uint32_t *points,
+                        uint32_t *items);
 
     /* Set the weights of a node, the rest of which is set. To be called before the next three. */
     void (*enter_gini_node)(mrforest_gini_node *node);
 
-    /* best[i]: the largest Gini score sum(l_c^2) / L + sum(r_c^2) / R of the cuts between codes of list number[i], whose
-     * first item of the node is items[place[number[i]]]; -INFINITY if all its codes are equal. */
+    /* best[i]: the largest Gini score sum(l_c^2) / L + sum(r_c^2) / R of the cuts between codes of list number[i],
+     * whose first item of the node is items[place[number[i]]]; -INFINITY if all its codes are equal. */
     void (*best_in_lists)(const uint32_t *items, const ptrdiff_t *place, const int32_t *number, ptrdiff_t n_lists,
                           const mrforest_gini_node *node, double *best);
 
@@ -241,8 +246,9 @@ typedef struct {
 
     /* -- bins -- */
 
-    /* best[j]: the largest Gini score of the cuts of feature j, -INFINITY: it has none. counts[j] is classes x bins, the
-     * bins of the next class `stride` cells after those of a class. `work` is 129 numbers a class. */
+    /* best[j]: the largest Gini score of the cuts of feature j, -INFINITY: it has none. counts[j] is classes x bins,
+     * the bins of the next class `stride` cells after those of a class. Three cells behind the last
+     * bin may be read. `work` is 129 numbers a class. */
     void (*best_in_bins)(const int32_t *const *counts, ptrdiff_t n_features, ptrdiff_t n_bins, ptrdiff_t stride,
                          ptrdiff_t n_classes, const int64_t *totals, int64_t *work, double *best);
 
@@ -271,8 +277,8 @@ typedef struct {
     int (*read_histogram)(const mrforest_points *points, const mrforest_histograms *histograms, ptrdiff_t feature,
                           int32_t n_codes, mrforest_histogram *histogram);
 
-    /* The best score of the cuts of a feature, -INFINITY: it has none; and all of them, at most twice as many as codes,
-     * in their order. */
+    /* The best score of the cuts of a feature, -INFINITY: it has none; and all of them, at most twice as many as
+     * codes, in their order. */
     double (*best_counted_cut)(const mrforest_points *points, const mrforest_histogram *histogram, int32_t n_codes,
                                mrforest_kind kind);
     ptrdiff_t (*all_counted_cuts)(const mrforest_points *points, const mrforest_histogram *histogram, int32_t n_codes,
@@ -280,14 +286,14 @@ typedef struct {
 
     /* -- rows -- */
 
-    /* Copy rows of n_bytes each, one after the other. If `differ` is not NULL, its n_bytes get the bits in which some of
-     * the rows differ from the first one. */
+    /* Copy rows of n_bytes each, one after the other. If `differ` is not NULL, its n_bytes get the bits in which some
+     * of the rows differ from the first one. */
     void (*copy_rows)(const void *codes, ptrdiff_t n_bytes, ptrdiff_t n_rows, const int32_t *rows, ptrdiff_t n,
                       void *copy, uint8_t *differ);
 
     /* Partition row numbers stably by codes[row * stride]; return how many go left. `scratch` is n numbers. */
-    ptrdiff_t (*part_rows_of_bytes)(const uint8_t *codes, ptrdiff_t stride, ptrdiff_t n_rows, int32_t *rows, ptrdiff_t n,
-                                    mrforest_left_codes left, int32_t *scratch);
+    ptrdiff_t (*part_rows_of_bytes)(const uint8_t *codes, ptrdiff_t stride, ptrdiff_t n_rows, int32_t *rows,
+                                    ptrdiff_t n, mrforest_left_codes left, int32_t *scratch);
     ptrdiff_t (*part_rows_of_shorts)(const uint16_t *codes, ptrdiff_t stride, ptrdiff_t n_rows, int32_t *rows,
                                      ptrdiff_t n, mrforest_left_codes left, int32_t *scratch);
 
@@ -316,8 +322,8 @@ typedef struct {
     void (*find_sides)(const uint64_t *words, ptrdiff_t n_columns, const uint64_t *mask, ptrdiff_t n_words,
                        uint64_t *left, uint64_t *right);
 
-    /* Write the points of a mask, in their order, and of the columns those that are kept: from bit `first` of `out` on,
-     * which has zeros there and behind. out is words x n_kept. */
+    /* Write the points of a mask, in their order, and of the columns those that are kept: from bit `first` of `out`
+     * on, which has zeros there and behind. out is words x n_kept. */
     void (*squeeze)(const uint64_t *words, ptrdiff_t n_columns, const int32_t *kept, ptrdiff_t n_kept,
                     const uint64_t *mask, ptrdiff_t n_words, ptrdiff_t first, uint64_t *out);
 
@@ -328,8 +334,8 @@ typedef struct {
 
     ptrdiff_t (*count_bits)(const uint64_t *mask, ptrdiff_t n_words);
 
-    /* Points of each class under a mask: totals[k] of all classes; present_totals and, as a mask, present of those that
-     * have some, whose number is returned. `classes` are bit columns, one a class. */
+    /* Points of each class under a mask: totals[k] of all classes; present_totals and, as a mask, present of those
+     * that have some, whose number is returned. `classes` are bit columns, one a class. */
     ptrdiff_t (*part_by_class)(const uint64_t *classes, ptrdiff_t n_classes, const uint64_t *mask, ptrdiff_t n_words,
                                int64_t *totals, double *present_totals, uint64_t *present);
 
@@ -351,11 +357,11 @@ typedef struct {
                   ptrdiff_t n, int is_large, int64_t *out);
 
     /* The same of four leaves, for n pairs of splits; none has 2^26 points. Counts of class k in pair i:
-     * near[k * stride + i] of the first leaf (nn), sides[k * stride + i] of the first and the third (fn), side[k] of the
-     * first and the second (nf), whole[k] of all four. */
-    void (*norms_of_pairs)(double norm, int scale_bits, ptrdiff_t n_classes, const int32_t *near, const int32_t *sides,
-                           ptrdiff_t stride, const int32_t *side, const int32_t *whole, ptrdiff_t n, int64_t *nn,
-                           int64_t *nf, int64_t *fn, int64_t *ff);
+     * near[k * stride + i] of the first leaf (nn), sides[k * stride + i] of the first and the third (fn), side[k] of
+     * the first and the second (nf), whole[k] of all four. */
+    void (*norms_of_pairs)(double norm, int scale_bits, ptrdiff_t n_classes, const int32_t *near,
+                           const int32_t *sides, ptrdiff_t stride, const int32_t *side, const int32_t *whole,
+                           ptrdiff_t n, int64_t *nn, int64_t *nf, int64_t *fn, int64_t *ff);
 
     /* -- distances -- */
 
@@ -364,8 +370,8 @@ typedef struct {
                     ptrdiff_t n, const uint8_t *is_categorical, mrforest_distance kind, uint8_t *left);
 
     /* The same for rows whose last features are packed into words; p and q are rows of X. */
-    void (*compare_packed)(const double *X, const int32_t *rows, ptrdiff_t n_rows, ptrdiff_t p, ptrdiff_t q, ptrdiff_t n,
-                           const uint8_t *is_categorical, mrforest_distance kind, const uint64_t *words,
+    void (*compare_packed)(const double *X, const int32_t *rows, ptrdiff_t n_rows, ptrdiff_t p, ptrdiff_t q,
+                           ptrdiff_t n, const uint8_t *is_categorical, mrforest_distance kind, const uint64_t *words,
                            mrforest_packing packing, uint8_t *left);
 
     /* One row; and one with packed features. */
@@ -399,7 +405,8 @@ typedef struct {
 
     /* where[i]: the leaf that row i reaches, as a node number. The first asks for equality and missing values, the
      * second knows that there are none. */
-    void (*walk_any)(const mrforest_node *nodes, const double *X, ptrdiff_t n_features, ptrdiff_t n_rows, int32_t *where);
+    void (*walk_any)(const mrforest_node *nodes, const double *X, ptrdiff_t n_features, ptrdiff_t n_rows,
+                     int32_t *where);
     void (*walk_plain)(const mrforest_node *nodes, const double *X, ptrdiff_t n_features, ptrdiff_t n_rows,
                        int32_t *where);
 
@@ -435,7 +442,8 @@ typedef struct {
     void (*read_votes)(mrforest_vote_count *count, ptrdiff_t n_rows, int32_t *votes, ptrdiff_t stride);
 } mrforest_kernels;
 
-/* The kernels called "baseline" or "avx2"; NULL if this build has none of that name, or this machine cannot run them. */
+/* The kernels called "baseline" or "avx2"; NULL if this build has none of that name, or this machine cannot run them.
+ */
 const mrforest_kernels *mrforest_kernels_named(const char *name);
 const mrforest_kernels *mrforest_widest_kernels(void);
 

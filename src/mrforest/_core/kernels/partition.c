@@ -24,35 +24,74 @@ INLINE void copy_short(int32_t *to, const int32_t *from, ptrdiff_t n) {
     if (n & 1) to[n - 1] = from[n - 1];
 }
 
-#define PART_ROWS(NAME, CODE)                                                                                      \
-    static ptrdiff_t NAME(const CODE *codes, ptrdiff_t stride, ptrdiff_t n_rows, int32_t *rows, ptrdiff_t n,       \
-                          mrforest_left_codes left_codes, int32_t *scratch) {                                                  \
-        const uint32_t lowest = left_codes.is_equality ? (uint32_t)left_codes.bin : 0, span = (uint32_t)left_codes.bin - lowest;     \
-        const uint32_t left_too = left_codes.missing_left ? (uint32_t)left_codes.missing : UINT32_MAX;                         \
-        const uint32_t never = left_codes.missing_left ? UINT32_MAX : (uint32_t)left_codes.missing;                            \
-        ptrdiff_t n_left = 0;                                                                                      \
-        for (ptrdiff_t i = 0; i < n; i++) {                                                                        \
-            const int32_t row = rows[i];                                                                           \
-            const uint32_t code = codes[mrforest_at(row, n_rows) * stride];                                        \
-            const int left = ((code - lowest <= span) | (code == left_too)) & (code != never);                     \
-            /* n_left <= i, so the first write never runs ahead of the reading. */                                 \
-            rows[n_left] = row;                                                                                    \
-            scratch[i - n_left] = row;                                                                             \
-            n_left += left;                                                                                        \
-        }                                                                                                          \
-        copy_short(rows + n_left, scratch, n - n_left);                                                            \
-        return n_left;                                                                                             \
+/* Left are the codes from the lowest one up to the bin, except for missing values, which have a side of their own. */
+typedef struct {
+    int32_t lowest, bin, left_too, never;
+} left_range;
+
+INLINE left_range range_of(mrforest_left_codes left) {
+    const int32_t none = -1;
+    return (left_range){.lowest = left.is_equality ? left.bin : 0,
+                        .bin = left.bin,
+                        .left_too = left.missing_left ? left.missing : none,
+                        .never = left.missing_left ? none : left.missing};
+}
+
+#if HAS_LOOKUP
+/* LANES rows at a time, as long as there are so many; return how many rows were read. */
+#define PART_MANY_ROWS(NAME, CODE, LANES_OF)                                                                 \
+    INLINE ptrdiff_t NAME(const CODE *codes, ptrdiff_t stride, ptrdiff_t n_rows, int32_t *rows, ptrdiff_t n, \
+                          left_range range, int32_t *scratch, ptrdiff_t *n_left) {                           \
+        ptrdiff_t i = 0;                                                                                     \
+        for (; i + LANES <= n; i += LANES) {                                                                 \
+            const ints here = load(rows + i);                                                                \
+            CODE some[LANES];                                                                                \
+            for (int j = 0; j < LANES; j++) some[j] = codes[mrforest_at(rows[i + j], n_rows) * stride];      \
+            const ints code = LANES_OF(some);                                                                \
+            const ints in_range = (code >= range.lowest) & (code <= range.bin) & (code != range.never);      \
+            const unsigned left = bits_of_mask(in_range | (code == range.left_too));                         \
+            /* No row is written before it has been read: LANES of those from n_left on have been. */        \
+            store(rows + *n_left, ones_first(here, left));                                                   \
+            store(scratch + i - *n_left, ones_first(here, left ^ ((1u << LANES) - 1)));                      \
+            *n_left += __builtin_popcount(left);                                                             \
+        }                                                                                                    \
+        return i;                                                                                            \
     }
 
-PART_ROWS(part_rows_of_bytes, uint8_t)
-PART_ROWS(part_rows_of_shorts, uint16_t)
+PART_MANY_ROWS(part_many_rows_of_bytes, uint8_t, lanes_of_bytes)
+PART_MANY_ROWS(part_many_rows_of_shorts, uint16_t, lanes_of_shorts)
+#else
+#define part_many_rows_of_bytes(...) 0
+#define part_many_rows_of_shorts(...) 0
+#endif
+
+#define PART_ROWS(NAME, CODE, PART_MANY)                                                                     \
+    static ptrdiff_t NAME(const CODE *codes, ptrdiff_t stride, ptrdiff_t n_rows, int32_t *rows, ptrdiff_t n, \
+                          mrforest_left_codes left_codes, int32_t *scratch) {                                \
+        const left_range range = range_of(left_codes);                                                       \
+        ptrdiff_t n_left = 0, i = PART_MANY(codes, stride, n_rows, rows, n, range, scratch, &n_left);        \
+        for (; i < n; i++) {                                                                                 \
+            const int32_t row = rows[i];                                                                     \
+            const int32_t code = codes[mrforest_at(row, n_rows) * stride];                                   \
+            const int in_range = (code >= range.lowest) & (code <= range.bin) & (code != range.never);       \
+            /* n_left <= i, so the first write never runs ahead of the reading. */                           \
+            rows[n_left] = row;                                                                              \
+            scratch[i - n_left] = row;                                                                       \
+            n_left += in_range | (code == range.left_too);                                                   \
+        }                                                                                                    \
+        copy_short(rows + n_left, scratch, n - n_left);                                                      \
+        return n_left;                                                                                       \
+    }
+
+PART_ROWS(part_rows_of_bytes, uint8_t, part_many_rows_of_bytes)
+PART_ROWS(part_rows_of_shorts, uint16_t, part_many_rows_of_shorts)
 
 /* ---- lists ---------------------------------------------------------------------------------- */
 
 #if HAS_LOOKUP
 
-/* Points whose bit is set, by their number, come first, else all keep their order; a side that is not wanted is left as
- * it comes. LANES items are read and written at a time, also behind the list. */
+/* Points whose bit is set, by their number, come first, else all keep their order; a side that is not wanted is left
+ * as it comes. LANES items are read and written at a time, also behind the list. */
 INLINE void part_list(uint32_t *list, ptrdiff_t n, bit_set is_left, int sides) {
     uint32_t others[MRFOREST_LIST + LANES];
     ptrdiff_t n_left = 0, n_right = 0;
@@ -77,12 +116,9 @@ static void part_lists(uint32_t *items, const ptrdiff_t *place, const int32_t *n
     const bit_set set = load_bit_set(is_left);
     for (ptrdiff_t i = 0; i < n_lists; i++) {
         uint32_t *list = items + place[number[i]];
-        if (sides == MRFOREST_LEFT)
-            part_list(list, n, set, MRFOREST_LEFT);
-        else if (sides == MRFOREST_RIGHT)
-            part_list(list, n, set, MRFOREST_RIGHT);
-        else
-            part_list(list, n, set, MRFOREST_LEFT | MRFOREST_RIGHT);
+        if (sides == MRFOREST_LEFT) part_list(list, n, set, MRFOREST_LEFT);
+        else if (sides == MRFOREST_RIGHT) part_list(list, n, set, MRFOREST_RIGHT);
+        else part_list(list, n, set, MRFOREST_LEFT | MRFOREST_RIGHT);
     }
 }
 

@@ -6,10 +6,9 @@
 #include "kernels.h"
 #include "lanes.h"
 
-
 /* One feature more. What is left out adds 0, which changes no sum, and needs no branch. */
-INLINE void add_feature(double x, double p, double q, int is_categorical, mrforest_distance kind,
-                                        double *to_p, double *to_q) {
+INLINE void add_feature(double x, double p, double q, int is_categorical, mrforest_distance kind, double *to_p,
+                        double *to_q) {
     double a = x - p, b = x - q;
     double a2 = a * a, b2 = b * b;
     if (kind != MRFOREST_NUMBERS && is_categorical) {
@@ -21,25 +20,22 @@ INLINE void add_feature(double x, double p, double q, int is_categorical, mrfore
     *to_q += is_known ? b2 : 0;
 }
 
-INLINE int is_nearer_in(const double *x, const double *p, const double *q, ptrdiff_t n,
-                                  const uint8_t *is_categorical, mrforest_distance kind) {
+INLINE int is_nearer_in(const double *x, const double *p, const double *q, ptrdiff_t n, const uint8_t *is_categorical,
+                        mrforest_distance kind) {
     double to_p = 0, to_q = 0;
-    for (ptrdiff_t f = 0; f < n; f++)
-        add_feature(x[f], p[f], q[f], is_categorical[f], kind, &to_p, &to_q);
+    for (ptrdiff_t f = 0; f < n; f++) add_feature(x[f], p[f], q[f], is_categorical[f], kind, &to_p, &to_q);
     return to_p <= to_q;
 }
 
 /* Four rows at once: an addition waits for the one before it, but not for those of other rows.
  * Every sum is taken in the order of the features, so it is the same to the bit. */
-INLINE void nearer_of_four(const double *X, const int32_t *rows, const double *p,
-                                           const double *q, ptrdiff_t n, const uint8_t *is_categorical,
-                                           mrforest_distance kind, uint8_t *left) {
+INLINE void nearer_of_four(const double *X, const int32_t *rows, const double *p, const double *q, ptrdiff_t n,
+                           const uint8_t *is_categorical, mrforest_distance kind, uint8_t *left) {
     const double *x[4];
     double to_p[4] = {0}, to_q[4] = {0};
     for (int r = 0; r < 4; r++) x[r] = X + (ptrdiff_t)rows[r] * n;
     for (ptrdiff_t f = 0; f < n; f++)
-        for (int r = 0; r < 4; r++)
-            add_feature(x[r][f], p[f], q[f], is_categorical[f], kind, &to_p[r], &to_q[r]);
+        for (int r = 0; r < 4; r++) add_feature(x[r][f], p[f], q[f], is_categorical[f], kind, &to_p[r], &to_q[r]);
     for (int r = 0; r < 4; r++) left[r] = to_p[r] <= to_q[r];
 }
 
@@ -48,14 +44,12 @@ static int is_nearer(const double *x, const double *p, const double *q, ptrdiff_
     return is_nearer_in(x, p, q, n, is_categorical, kind);
 }
 
-static void compare(const double *X, const int32_t *rows, ptrdiff_t n_rows, const double *p,
-                                    const double *q, ptrdiff_t n, const uint8_t *is_categorical, mrforest_distance kind,
-                                    uint8_t *left) {
+static void compare(const double *X, const int32_t *rows, ptrdiff_t n_rows, const double *p, const double *q,
+                    ptrdiff_t n, const uint8_t *is_categorical, mrforest_distance kind, uint8_t *left) {
 /* One loop for each kind: the compiler drops what a kind does not need. */
-#define LOOP(KIND)                                                                        \
-    for (; i + 4 <= n_rows; i += 4)                                                                \
-        nearer_of_four(X, rows + i, p, q, n, is_categorical, KIND, left + i);             \
-    for (; i < n_rows; i++)                                                                        \
+#define LOOP(KIND)                                                                                        \
+    for (; i + 4 <= n_rows; i += 4) nearer_of_four(X, rows + i, p, q, n, is_categorical, KIND, left + i); \
+    for (; i < n_rows; i++)                                                                               \
         left[i] = (uint8_t)is_nearer_in(X + (ptrdiff_t)rows[i] * n, p, q, n, is_categorical, KIND);
     ptrdiff_t i = 0;
     if (kind == MRFOREST_NUMBERS) {
@@ -72,8 +66,7 @@ static void compare(const double *X, const int32_t *rows, ptrdiff_t n_rows, cons
  * and numbers that are 0 or 1. That part of a row is words of bits, those of 64 features after those
  * of another 64; for each 64 there is a word of the lowest bits of their codes, one of the next bits,
  * and so on. What it adds is the number of features in which two rows differ in any bit. */
-INLINE int64_t differences(const uint64_t *a, const uint64_t *b,
-                                                    mrforest_packing packing) {
+INLINE int64_t differences(const uint64_t *a, const uint64_t *b, mrforest_packing packing) {
     int64_t total = 0;
     for (ptrdiff_t w = 0; w < packing.n_words; w += packing.n_bits) {
         uint64_t differ = 0;
@@ -99,10 +92,9 @@ INLINE int is_at_most(double sum_p, int64_t n_p, double sum_q, int64_t n_q) {
     return add_ones(sum_p, n_p) <= add_ones(sum_q, n_q);
 }
 
-INLINE int is_nearer_in_words(const double *x, const double *p, const double *q,
-                                                    const uint8_t *is_categorical, mrforest_distance kind,
-                                                    const uint64_t *x_words, const uint64_t *p_words,
-                                                    const uint64_t *q_words, mrforest_packing packing) {
+INLINE int is_nearer_in_words(const double *x, const double *p, const double *q, const uint8_t *is_categorical,
+                              mrforest_distance kind, const uint64_t *x_words, const uint64_t *p_words,
+                              const uint64_t *q_words, mrforest_packing packing) {
     int64_t n_p = differences(x_words, p_words, packing);
     int64_t n_q = differences(x_words, q_words, packing);
     if (packing.n_plain == 0) return n_p <= n_q;
@@ -112,21 +104,18 @@ INLINE int is_nearer_in_words(const double *x, const double *p, const double *q,
     return is_at_most(to_p, n_p, to_q, n_q);
 }
 
-static int is_nearer_packed(const double *x, const double *p, const double *q,
-                                                const uint8_t *is_categorical, mrforest_distance kind,
-                                                const uint64_t *x_words, const uint64_t *p_words,
-                                                const uint64_t *q_words, mrforest_packing packing) {
+static int is_nearer_packed(const double *x, const double *p, const double *q, const uint8_t *is_categorical,
+                            mrforest_distance kind, const uint64_t *x_words, const uint64_t *p_words,
+                            const uint64_t *q_words, mrforest_packing packing) {
     return is_nearer_in_words(x, p, q, is_categorical, kind, x_words, p_words, q_words, packing);
 }
 
-static void compare_packed(const double *X, const int32_t *rows, ptrdiff_t n_rows,
-                                                  ptrdiff_t p, ptrdiff_t q, ptrdiff_t n,
-                                                  const uint8_t *is_categorical, mrforest_distance kind,
-                                                  const uint64_t *words, mrforest_packing packing,
-                                                  uint8_t *left) {
+static void compare_packed(const double *X, const int32_t *rows, ptrdiff_t n_rows, ptrdiff_t p, ptrdiff_t q,
+                           ptrdiff_t n, const uint8_t *is_categorical, mrforest_distance kind, const uint64_t *words,
+                           mrforest_packing packing, uint8_t *left) {
     ptrdiff_t n_words = packing.n_words;
     for (ptrdiff_t i = 0; i < n_rows; i++)
-        left[i] = (uint8_t)is_nearer_in_words(
-            X + rows[i] * n, X + p * n, X + q * n, is_categorical, kind, words + rows[i] * n_words,
-            words + p * n_words, words + q * n_words, packing);
+        left[i] =
+            (uint8_t)is_nearer_in_words(X + rows[i] * n, X + p * n, X + q * n, is_categorical, kind,
+                                        words + rows[i] * n_words, words + p * n_words, words + q * n_words, packing);
 }

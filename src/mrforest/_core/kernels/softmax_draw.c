@@ -20,7 +20,7 @@ static double write_weights(const double *scores, ptrdiff_t n, double highest, d
     for (ptrdiff_t i = 0; i < n; i++) {
         float y = (float)(scores[i] - highest) * per_octave;
         float whole = (y + 0x1.8p23f) - 0x1.8p23f, f = y - whole, w; /* 2^y = 2^whole 2^f, |f| <= 1/2 */
-        float p = 1.535336188e-4f; /* a polynomial near 2^f */
+        float p = 1.535336188e-4f;                                   /* a polynomial near 2^f */
         int32_t bits;
         p = p * f + 1.339887440e-3f;
         p = p * f + 9.618437358e-3f;

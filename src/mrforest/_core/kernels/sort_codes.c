@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Points in the order of their codes: by counting, a byte of the code at a time. There are at most 256 of them, so that
- * places fit a byte, too. */
+ * Points in the order of their codes: by counting, a byte of the code at a time. There are at most 256 of them, so
+ * that places fit a byte, too. */
 #include "kernels.h"
 #include "lanes.h"
 
-/* From how many of two parts of the points have each byte to where the first of them goes: those of the first part come
- * before those of the second. */
+/* From how many of two parts of the points have each byte to where the first of them goes: those of the first part
+ * come before those of the second. */
 INLINE void counts_to_places(uint8_t *counts, uint8_t *later) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     /* Eight at a time. A sum of 256 runs over into sums above it, of which there are no points. */
@@ -81,7 +81,8 @@ static void sort_bytes(const uint8_t *codes, ptrdiff_t stride, ptrdiff_t n, cons
     }
 }
 
-static void sort_shorts(const uint16_t *codes, ptrdiff_t stride, ptrdiff_t n, const uint32_t *points, uint32_t *items) {
+static void sort_shorts(const uint16_t *codes, ptrdiff_t stride, ptrdiff_t n, const uint32_t *points,
+                        uint32_t *items) {
     uint8_t low[256] = {0}, high[256] = {0}, none[256] = {0};
     uint32_t by_low[256];
     for (ptrdiff_t i = 0; i < n; i++) {
