@@ -284,7 +284,7 @@ def test_the_page_compiled(compiled_rule):
 
 NOSY_RULE = """
 from libc.stdint cimport int64_t
-from mrforest._core.rule cimport LEAF, Draw, SplitRule
+from mrforest._core.rules.rule cimport LEAF, Draw, SplitRule
 
 
 cdef class Nosy(SplitRule):

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The compiled engine, which knows NumPy buffers only. This file is its one door."""
 
-from mrforest._core.cells import Box, grow_centered, grow_purely_random
-from mrforest._core.chacha import ChaCha20
-from mrforest._core.compact import (
+from mrforest._core.grow.by_cells import Box, grow_centered, grow_purely_random
+from mrforest._core.random.chacha import ChaCha20
+from mrforest._core.predict.codec import (
     find_cuts,
     pack_nodes,
     shortest,
     unpack_nodes,
     write_codes,
 )
-from mrforest._core.comparison import (
+from mrforest._core.pivots.comparison import (
     Comparer,
     MatrixComparer,
     PythonComparer,
@@ -19,13 +19,12 @@ from mrforest._core.comparison import (
     find_nodes_by_vectors,
     grow_by_comparisons,
 )
-from mrforest._core.cooccurrence import texture
-from mrforest._core.counted import count_bins, count_pairs
-from mrforest._core.distinct import distinct_values, places
-from mrforest._core.encode import encode, fingerprints, put_in_order
-from mrforest._core.grow import grow_tree
-from mrforest._core.growth import Limits
-from mrforest._core.held_out import (
+from mrforest._core.private.pair_counts import count_bins, count_pairs
+from mrforest._core.data.distinct import distinct_values, places
+from mrforest._core.data.encode import encode, fingerprints, put_in_order
+from mrforest._core.grow.tree import grow_tree
+from mrforest._core.grow.builder import Limits
+from mrforest._core.predict.held_out import (
     add_leaves,
     add_prefixes,
     decrease_by_feature,
@@ -34,14 +33,14 @@ from mrforest._core.held_out import (
     held_impurity,
     impurity_of_classes,
 )
-from mrforest._core.importance import estimation_decrease, value_decrease
+from mrforest._core.predict.importance import estimation_decrease, value_decrease
 from mrforest._core.kernels.dispatch import (
     KERNEL_NAMES,
     available_kernels,
     kernel_name,
 )
-from mrforest._core.losses import POWERS, sharpened_losses, squared_losses
-from mrforest._core.predict import (
+from mrforest._core.predict.losses import POWERS, sharpened_losses, squared_losses
+from mrforest._core.predict.walk import (
     CODED_NODE_DTYPE,
     CodedNodes,
     Rows,
@@ -53,9 +52,9 @@ from mrforest._core.predict import (
     add_votes_at,
     find_nodes,
 )
-from mrforest._core.python_rule import PythonRule
-from mrforest._core.range import grow_in_range
-from mrforest._core.remote import (
+from mrforest._core.grow.python_rule import PythonRule
+from mrforest._core.grow.by_range import grow_in_range
+from mrforest._core.grow.from_counts import (
     PATH_OF_ROOT,
     Chooser,
     count_node_classes,
@@ -64,8 +63,8 @@ from mrforest._core.remote import (
     part_nodes,
     paths_below,
 )
-from mrforest._core.remote_sample import SampleChooser, sample_places
-from mrforest._core.rng import (
+from mrforest._core.grow.samples_from_counts import SampleChooser, sample_places
+from mrforest._core.random.rng import (
     SPLIT_PURPOSE,
     bootstrap_points,
     copies_in_bag,
@@ -77,19 +76,19 @@ from mrforest._core.rng import (
     structure_boundary,
     words,
 )
-from mrforest._core.rule import SplitRule
+from mrforest._core.rules.rule import SplitRule
 from mrforest._core.rules.bernoulli import Bernoulli
 from mrforest._core.rules.data_driven import DataDriven
 from mrforest._core.rules.denil import Denil
 from mrforest._core.rules.greedy import Greedy
 from mrforest._core.rules.multinomial import Multinomial
 from mrforest._core.rules.random import Random
-from mrforest._core.sampled_growth import grow_sampled_tree
-from mrforest._core.shares import LeafShares, add_leaf_shares
-from mrforest._core.sieve import Sieve, common_labels
-from mrforest._core.subtree import LANES, RegionSubtrees, Subtrees
-from mrforest._core.table import Target, TrainingTable, slice_codes
-from mrforest._core.tree import NODE_DTYPE
+from mrforest._core.grow.by_samples import grow_sampled_tree
+from mrforest._core.predict.leaf_shares import LeafShares, add_leaf_shares
+from mrforest._core.predict.bit_votes import Sieve, common_labels
+from mrforest._core.private.sampler import LANES, RegionSubtrees, Subtrees
+from mrforest._core.data.table import Target, TrainingTable, slice_codes
+from mrforest._core.grow.finish import NODE_DTYPE
 
 __all__ = [
     "CODED_NODE_DTYPE",
@@ -178,7 +177,6 @@ __all__ = [
     "slice_codes",
     "squared_losses",
     "structure_boundary",
-    "texture",
     "unpack_nodes",
     "value_decrease",
     "words",

@@ -660,14 +660,3 @@ class ChaCha20:
     def __init__(self, key: bytes, nonce: bytes, *, counter: int = 0) -> None: ...
     def read(self, n_bytes: int) -> bytes: ...
     def below(self, n: int) -> int: ...
-
-# ---- texture of images -------------------------------------------------------------
-
-def texture(
-    levels: NDArray[np.uint8],
-    n_levels: int,
-    window: int,
-    offsets: NDArray[np.int32],
-    first_row: int,
-    features: NDArray[np.float64],
-) -> None: ...

@@ -8,6 +8,18 @@ cdef extern from "kernels/checked.h" nogil:
     Py_ssize_t at "mrforest_at"(Py_ssize_t i, Py_ssize_t n)
 
 
+cdef enum:
+    NONE = -1                       # instead of the number or the place of something
+
+
+# What functions return when they fail.
+cdef enum:
+    OUT_OF_MEMORY = -1
+    INTERRUPTED = -2
+    FAILED = -3                     # a Python exception is set
+    BAD_CHOICE = -4                 # a rule chose what it was not given
+
+
 # A table's codes fit one byte by default; two bytes when every midpoint is kept.
 ctypedef fused code_t:
     uint8_t
@@ -48,6 +60,18 @@ cdef struct Table:
     const int64_t* xlogx            # round(x log x 2^26) of x < n_xlogx
     Py_ssize_t n_xlogx
     Criterion criterion
+
+
+cdef struct Slices:
+    # Of all rows of a table. Read only.
+    Py_ssize_t n_features
+    Py_ssize_t n_words
+    Py_ssize_t n                # slices
+    const int32_t* start        # per feature: its first slice; [n_features]: n
+    const int32_t* bin          # of each slice: the cut's
+    const uint8_t* is_sliced    # per feature; the others are looked at row by row
+    bint is_all                 # whether there are no others
+    const uint64_t* words       # see slices.h
 
 
 cdef struct Column:

@@ -8,9 +8,9 @@ draws of the multinomial forest.
 
 from libc.math cimport INFINITY
 
-from mrforest._core.draw cimport draw_softmax
-from mrforest._core.rng cimport next_uniform
-from mrforest._core.rule cimport Draw, SplitRule
+from mrforest._core.random.rng cimport next_uniform
+from mrforest._core.random.softmax cimport draw_softmax
+from mrforest._core.rules.rule cimport Draw, SplitRule
 
 cdef enum:
     BEST = 0

@@ -10,8 +10,8 @@ from libc.math cimport exp
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 from libc.string cimport memset
 
-from mrforest._core.rng cimport next_index, next_uniform
-from mrforest._core.rule cimport Draw, Points, Range, SplitRule
+from mrforest._core.random.rng cimport next_index, next_uniform
+from mrforest._core.rules.rule cimport Draw, Points, Range, SplitRule
 from mrforest._core.types cimport Column, Table, codes_of, column_of
 
 

@@ -4,7 +4,7 @@
 Some features are drawn uniformly, and the best cut among all of theirs is taken.
 """
 
-from mrforest._core.rule cimport Draw, SplitRule
+from mrforest._core.rules.rule cimport Draw, SplitRule
 
 
 cdef class Greedy(SplitRule):

@@ -6,8 +6,8 @@ The feature is drawn from the softmax of the features' best impurity decreases, 
 softmax of the decreases of that feature's cuts, both normalised to [0, 1].
 """
 
-from mrforest._core.draw cimport draw_softmax
-from mrforest._core.rule cimport Draw, SplitRule
+from mrforest._core.random.softmax cimport draw_softmax
+from mrforest._core.rules.rule cimport Draw, SplitRule
 
 
 cdef class Multinomial(SplitRule):

@@ -5,8 +5,8 @@ A feature drawn uniformly among those that can be cut is the first such in a ran
 only one feature need be looked at.
 """
 
-from mrforest._core.rng cimport next_index
-from mrforest._core.rule cimport Draw, SplitRule
+from mrforest._core.random.rng cimport next_index
+from mrforest._core.rules.rule cimport Draw, SplitRule
 
 
 cdef class Random(SplitRule):

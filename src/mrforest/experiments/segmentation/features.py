@@ -14,7 +14,7 @@ from skimage.feature import local_binary_pattern
 from skimage.util import img_as_ubyte
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from mrforest._core import texture
+from mrforest.experiments.segmentation._texture import haralick_features
 from mrforest.experiments.segmentation.images import Image, ImageError, check_image
 
 __all__ = ["PixelFeatures", "haralick"]
@@ -245,7 +245,7 @@ def haralick(
     features = np.zeros((*grey.shape, len(HARALICK)))
     parts = np.array_split(np.arange(len(grey)), effective_n_jobs(n_jobs))
     Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(texture)(levels, n_levels, window, offsets, rows.start, features[rows])
+        delayed(haralick_features)(levels, n_levels, window, offsets, rows.start, features[rows])
         for rows in (slice(part[0], part[-1] + 1) for part in parts if len(part))
     )
     return features

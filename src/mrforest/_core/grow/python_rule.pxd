@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A split rule that asks a Python function."""
+
+from libc.stdint cimport int32_t
+
+from mrforest._core.data.table cimport TrainingTable
+from mrforest._core.grow.splitter cimport Split, Splitter
+from mrforest._core.rules.rule cimport SplitRule
+from mrforest._core.score.feature_scores cimport NodeView
+from mrforest._core.types cimport Cut
+
+
+cdef struct Found:
+    # A candidate of a node.
+    int32_t feature
+    Cut cut
+    double score
+
+
+cdef class PythonRule(SplitRule):
+    cdef object choose
+
+    cdef int split(
+        self, Splitter splitter, TrainingTable table, NodeView* node, Split* split) except -3
+    cdef object show(
+        self, Splitter splitter, TrainingTable table, const NodeView* node, const Found* found,
+        Py_ssize_t n)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The draws of a rule among the candidates of a node."""
+
+from mrforest._core.rules.rule cimport Draw
+from mrforest._core.score.bit_matrix cimport Sheets
+from mrforest._core.score.feature_scores cimport FeatureScores, NodeView
+from mrforest._core.score.workspace cimport Able
+from mrforest._core.types cimport Cut, Table
+
+
+cdef struct Split:
+    Py_ssize_t feature
+    Py_ssize_t place            # see Able
+    Cut cut
+    double score
+
+
+cdef class Splitter(FeatureScores):
+    cdef int split(self, NodeView* node, Split* split) noexcept nogil
+    cdef bint look_at(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_able,
+        Draw* draw) noexcept nogil
+    cdef int make_lists(self, Sheets* sheets) noexcept nogil
+    cdef Py_ssize_t look_in_block(self, const NodeView* node, Draw* draw) noexcept nogil
+    cdef Py_ssize_t look_in_sheet(self, const NodeView* node, Draw* draw) noexcept nogil
+    cdef Py_ssize_t look_at_some(self, const NodeView* node, Draw* draw) noexcept nogil
+    cdef bint can_use_block(self) noexcept nogil
+    cdef void set_table(self, const Table* table) noexcept nogil
+    cdef bint note(
+        self, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_able, double best
+    ) noexcept nogil

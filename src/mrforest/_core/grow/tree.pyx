@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Grow a tree of cuts that come from the features' lists of cuts."""
+
+from mrforest._core.data.table cimport TrainingTable
+from mrforest._core.grow.builder cimport Limits
+from mrforest._core.grow.cut_builder cimport CutGrowth
+from mrforest._core.grow.finish import grown_tree
+from mrforest._core.grow.python_rule cimport PythonRule
+from mrforest._core.rules.rule cimport SplitRule
+from mrforest._core.types cimport GINI
+from mrforest._core.grow.by_rows import ListGrowth
+from mrforest._core.grow.by_bits import MaskGrowth
+
+
+cdef object grows_by_masks(TrainingTable table, Limits limits, SplitRule rule):
+    """Whether nodes can be masks: points count one each, and it does not matter which they are."""
+    return (table.view.criterion == GINI and table.view.mass is NULL
+            and table.view.class_weight is NULL and table.has_slices and limits.min_weight == 0
+            and not rule.restricts and not isinstance(rule, PythonRule))
+
+
+cdef object growth_of(
+    TrainingTable table, structure, estimation, key, Limits limits, SplitRule rule, idle
+):
+    """What grows the tree: one that has grown another tree before, if there is such."""
+    cdef CutGrowth growth
+    while idle:
+        try:
+            growth = idle.pop()
+        except IndexError:  # another thread was faster
+            break
+        if growth.can_grow(table, structure, estimation, limits, rule):
+            growth.begin(structure, estimation, key)
+            return growth
+    if grows_by_masks(table, limits, rule):
+        return MaskGrowth(table, structure, estimation, key, limits, rule)
+    return ListGrowth(table, structure, estimation, key, limits, rule)
+
+
+def grow_tree(
+    TrainingTable table, structure, estimation, key, Limits limits, *, SplitRule rule, idle=None,
+    below=None
+):
+    """Grow a tree and fill its leaves.
+
+    Parameters
+    ----------
+    table : TrainingTable
+        With codes.
+    structure, estimation : ndarray of int32
+        Rows, with repetition; both are reordered. None as estimation: the structure points.
+    key : pair of uint64
+        Key of the tree's random streams.
+    limits : Limits
+    rule : SplitRule
+    idle : list, default=None
+        Work space that no thread uses, for trees of the same forest. What this tree used is
+        put there when it is grown, and taken by the next one: its memory need not be asked
+        for, and cleared by the kernel, again.
+    below : tuple of path, depth, weight and min_weight, default=None
+        Grow no tree, but what comes below a node that has these points: its path and depth, the
+        weight of all structure points of the tree, and the least weight of the estimation points
+        of a child.
+
+    Returns
+    -------
+    dict of arrays
+        See `grown_tree`.
+    """
+    cdef CutGrowth growth = growth_of(table, structure, estimation, key, limits, rule, idle)
+    growth.begin_at(below)
+    tree = grown_tree(growth)
+    if idle is not None:
+        growth.forget_points()
+        idle.append(growth)
+    return tree

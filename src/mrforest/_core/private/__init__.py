@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Private trees: sums over all subtrees, and draws from them."""

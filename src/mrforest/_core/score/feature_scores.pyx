@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One feature of a node: its entries, its candidates and their scores, or the best score alone."""
+
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
+
+from mrforest._core.kernels.dispatch cimport PlainCuts, kernels
+from mrforest._core.rules.rule cimport Draw, Points, Range, is_empty, is_in_range
+from mrforest._core.score.bit_scores cimport count_slices_of, cuts_in_sheet
+from mrforest._core.score.histogram cimport (
+    counted_entries, counted_points, sorted_entries, sorted_points,
+)
+from mrforest._core.score.node_histogram cimport (
+    Selected, count_selected, count_selected_points, select_feature, select_none,
+)
+from mrforest._core.score.node_lists cimport add_short, cuts_in_short, enter_short, find_best_short
+from mrforest._core.score.sorted_block cimport BLOCK_POINTS, block_entries, cuts_in_block
+from mrforest._core.score.sweep cimport Feature, score_cuts
+from mrforest._core.score.workspace cimport NO_CUT, Slice
+from mrforest._core.types cimport NONE
+
+cdef class FeatureScores(Workspace):
+    """What a rule is told of the features of a node."""
+
+    # ---- features without a candidate ----------------------------------------------------
+
+    # A feature that is constant in a node is so in all nodes below it. If E is S, the floor
+    # cannot allow below what it refuses here: the sides of a cut only lose points. The slices of
+    # the nodes below lie in the node's slice, and a tree grows depth first, so the latest slice
+    # of a feature is enough to know.
+
+    cdef inline bint has_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil:
+        """Whether a feature is known to have no candidate in a node."""
+        cdef const Slice* known = &self.no_cut[feature]
+        return known.first <= node.structure and node.structure + node.n_structure <= known.end
+
+    cdef inline void set_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil:
+        self.no_cut[feature].first = node.structure
+        self.no_cut[feature].end = node.structure + node.n_structure
+
+    # ---- counting ------------------------------------------------------------------------
+
+    cdef inline bint is_sliced(self, Py_ssize_t feature) noexcept nogil:
+        return self.sheets is not NULL and self.sheets.slices.is_sliced[feature]
+
+    cdef void look_together(
+        self, const NodeView* node, const int32_t* features, Py_ssize_t n, Py_ssize_t* place
+    ) noexcept nogil:
+        """Count or list features together, if they are not counted yet and it pays."""
+        cdef Selected* selected = self.selected
+        cdef Py_ssize_t i
+        if self.sheets is not NULL and not self.rule.looks_at_all:
+            count_slices_of(self.sheets, features, n)
+        for i in range(n):
+            place[i] = NONE
+        if self.is_listed:
+            self.list_together(node, features, n, place)
+        elif node.histogram == NONE:
+            select_none(selected)
+            for i in range(n):
+                if not (self.is_sliced(features[i]) or self.has_no_cut(node, features[i])):
+                    place[i] = select_feature(selected, self.table, features[i])
+            if not count_selected(selected, self.table, node.structure, node.n_structure):
+                for i in range(n):
+                    place[i] = NONE
+            elif self.floor > 0 and not self.counts_points:
+                count_selected_points(
+                    selected, self.table, node.estimation, node.n_estimation)
+        if self.is_plain and not self.is_listed:
+            self.find_best_in_bins(node, features, n, place)
+
+    cdef void list_together(
+        self, const NodeView* node, const int32_t* features, Py_ssize_t n, Py_ssize_t* place
+    ) noexcept nogil:
+        """Make lists of features, and ask for their best scores."""
+        cdef Py_ssize_t i
+        self.short.n = 0
+        for i in range(n):
+            if not (self.is_sliced(features[i]) or self.table.is_categorical[features[i]]
+                    or self.has_no_cut(node, features[i])):
+                if add_short(self.short, self.table, features[i]):
+                    place[i] = self.short.n - 1
+        find_best_short(self.short)
+
+    cdef bint can_be_listed(self, const NodeView* node) noexcept nogil:
+        """Whether lists of the node's points are made; then they are begun."""
+        return (
+            self.short is not NULL and node.histogram == NONE
+            and node.n_structure <= BLOCK_POINTS
+            and enter_short(
+                self.short, self.table, node.structure, node.n_structure, node.totals))
+
+    # ---- one feature ---------------------------------------------------------------------
+
+    cdef Py_ssize_t write_entries(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
+    ) noexcept nogil:
+        """Entries of the structure points; return how many."""
+        if node.level != NONE:
+            return block_entries(
+                self.table, self.block, place, node.first, node.n_structure, self.entries)
+        if place != NONE:
+            return counted_entries(
+                self.table, self.selected.columns, self.selected.slot[place], feature,
+                self.entries)
+        if node.histogram != NONE:
+            return counted_entries(
+                self.table, self.pool.items[node.histogram].columns, self.table.slot[feature],
+                feature, self.entries)
+        return sorted_entries(
+            self.table, node.structure, node.n_structure, feature, self.keys, self.more_keys,
+            self.entries)
+
+    cdef Py_ssize_t write_points(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
+    ) noexcept nogil:
+        """The same of the estimation points."""
+        if place != NONE:
+            return counted_points(
+                self.table, self.selected.points, self.selected.slot[place], feature,
+                self.points)
+        if node.histogram != NONE:
+            return counted_points(
+                self.table, self.pool.items[node.histogram].points, self.table.slot[feature],
+                feature, self.points)
+        return sorted_points(
+            self.table, node.estimation, node.n_estimation, feature, self.keys,
+            self.more_keys, self.points)
+
+    cdef Py_ssize_t score_feature(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Draw* draw
+    ) noexcept nogil:
+        """Fill scores and cuts with the candidates of a feature; return how many."""
+        cdef Feature view
+        cdef Range range_
+        cdef Py_ssize_t n
+        if self.rule.restricts:
+            self.draw_range(node, feature, &range_, draw)
+            if is_empty(&range_, self.table.is_categorical[feature]):
+                return 0
+        if self.is_sliced(feature):
+            return cuts_in_sheet(self.sheets, feature, self.scores, self.cuts)
+        if self.has_no_cut(node, feature):
+            return 0
+        if self.is_plain_in(node, feature, place):
+            return self.score_plain(node, feature, place)
+        view.index = feature
+        view.entries = self.entries
+        view.points = self.points
+        view.n_points = 0
+        view.floor = self.floor
+        view.counts_points = self.counts_points
+        view.n_entries = self.write_entries(node, feature, place)
+        if (view.n_entries == 0
+                or self.entries[0].bin == self.entries[view.n_entries - 1].bin):
+            self.set_no_cut(node, feature)
+            return 0
+        if self.floor > 0 and not self.counts_points:
+            view.n_points = self.write_points(node, feature, place)
+        n = score_cuts(self.table, &view, node.totals, &self.sides, self.scores, self.cuts)
+        if n == 0 and self.counts_points:
+            self.set_no_cut(node, feature)
+        return self.keep_in_range(&range_, feature, n) if self.rule.restricts else n
+
+    cdef void draw_range(
+        self, const NodeView* node, Py_ssize_t feature, Range* range_, Draw* draw
+    ) noexcept nogil:
+        """Let the rule say which candidates of a feature it looks at."""
+        cdef Points points
+        points.table = self.table
+        points.rows = node.structure
+        points.n = node.n_structure
+        points.marks = self.marks
+        points.elsewhere = self.elsewhere
+        if self.elsewhere is not NULL:
+            # The feature that is chosen comes once more, behind all others.
+            self.elsewhere.order[self.elsewhere.n_order % self.table.n_features] = (
+                <int32_t> feature)
+            self.elsewhere.n_order += 1
+        range_.is_all = True
+        range_.categories = self.categories
+        if self.table.is_categorical[feature]:
+            memset(self.categories, 0, self.table.n_bins[feature])
+        self.rule.restrict_cuts(&points, feature, range_, draw)
+
+    cdef Py_ssize_t keep_in_range(
+        self, const Range* range_, Py_ssize_t feature, Py_ssize_t n
+    ) noexcept nogil:
+        """Leave those candidates that the rule looks at; return how many."""
+        cdef Py_ssize_t i, kept = 0
+        if range_.is_all:
+            return n
+        for i in range(n):
+            if is_in_range(range_, &self.cuts[i], self.table.n_bins[feature]):
+                self.scores[kept] = self.scores[i]
+                self.cuts[kept] = self.cuts[i]
+                kept += 1
+        return kept
+
+    cdef double best_of_cuts(self, Py_ssize_t n_cuts) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double best = self.scores[0] if n_cuts > 0 else NO_CUT
+        for i in range(1, n_cuts):
+            best = max(best, self.scores[i])
+        return best
+
+    # ---- the best score alone ------------------------------------------------------------
+
+    # Of most features a rule wants to know no more. There are kernels for the Gini score of points
+    # that count one each, of features that are numeric and nowhere missing.
+
+    cdef inline const int32_t* bins_of(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
+    ) noexcept nogil:
+        """Class counts of a feature, classes x bins; NULL: it is not counted."""
+        if place != NONE and not self.is_listed:
+            return (<const int32_t*> self.selected.columns
+                    + self.selected.slot[place] * self.table.n_columns)
+        if node.histogram == NONE:
+            return NULL
+        return (<const int32_t*> self.pool.items[node.histogram].columns
+                + self.table.slot[feature] * self.table.n_columns)
+
+    cdef bint is_plain_in(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
+    ) noexcept nogil:
+        """Whether there is a kernel for a feature of a node."""
+        cdef Py_ssize_t k, missing = self.table.n_bins[feature]
+        cdef const int32_t* bins
+        if node.level != NONE:
+            return self.block.is_plain[place]
+        if self.is_listed:
+            return place != NONE
+        if not self.is_plain or self.table.is_categorical[feature]:
+            return False
+        bins = self.bins_of(node, feature, place)
+        if bins is NULL:
+            return False
+        for k in range(self.table.n_columns):
+            if bins[k * (missing + 1) + missing] != 0:
+                return False
+        return True
+
+    cdef void find_best_in_bins(
+        self, const NodeView* node, const int32_t* features, Py_ssize_t n, const Py_ssize_t* place
+    ) noexcept nogil:
+        """The best scores of such features that are counted; neighbours of equally many bins are
+        looked at together."""
+        cdef Py_ssize_t i, n_alike = 0
+        cdef int32_t feature
+        for i in range(n):
+            feature = features[i]
+            if (self.is_sliced(feature) or self.has_no_cut(node, feature)
+                    or not self.is_plain_in(node, feature, place[i])):
+                continue
+            if n_alike > 0 and self.table.n_bins[feature] != self.table.n_bins[self.alike[0]]:
+                self.find_best_of_alike(node, n_alike)
+                n_alike = 0
+            self.alike[n_alike] = feature
+            self.bins_of_alike[n_alike] = self.bins_of(node, feature, place[i])
+            n_alike += 1
+        if n_alike > 0:
+            self.find_best_of_alike(node, n_alike)
+
+    cdef void find_best_of_alike(self, const NodeView* node, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i, n_bins = self.table.n_bins[self.alike[0]]
+        kernels.best_in_bins(
+            self.bins_of_alike, n, n_bins, n_bins + 1, self.table.n_columns, node.totals,
+            self.bins_work, self.work)
+        for i in range(n):
+            self.best_in_bins[self.alike[i]] = self.work[i]
+
+    cdef double best_alone(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
+    ) noexcept nogil:
+        """The best score of the cuts of such a feature, or NO_CUT."""
+        cdef double best
+        if self.has_no_cut(node, feature):
+            return NO_CUT
+        best = self.short.best[place] if self.is_listed else self.best_in_bins[feature]
+        if best == NO_CUT:
+            self.set_no_cut(node, feature)
+        return best
+
+    cdef Py_ssize_t score_plain(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
+    ) noexcept nogil:
+        """Fill scores and cuts with all candidates of such a feature; return how many."""
+        cdef PlainCuts plain
+        cdef Py_ssize_t n, i, k, n_bins = self.table.n_bins[feature]
+        cdef int64_t n_points = 0
+        for k in range(self.table.n_columns):
+            n_points += node.totals[k]
+        plain.of_left = self.scores
+        plain.of_right = self.work
+        plain.n_left = self.lefts
+        plain.bin = self.cut_bins
+        if node.level != NONE:
+            n = cuts_in_block(self.block, place, node.first, plain)
+        elif self.is_listed:
+            n = cuts_in_short(self.short, place, plain)
+        else:
+            n = kernels.cuts_in_bins(
+                self.bins_of(node, feature, place), n_bins, n_bins + 1, self.table.n_columns,
+                node.totals, self.bins_work, plain)
+        for i in range(n):
+            self.cuts[i].bin = plain.bin[i]
+            self.cuts[i].is_equality = False
+            self.cuts[i].missing_left = 2 * plain.n_left[i] >= n_points
+        return n
