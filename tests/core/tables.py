@@ -144,9 +144,9 @@ def compiled_table(
     if table.codes.shape[1] % 2:
         compiled.add_columns()
     if sliced:
-        compiled.add_slices(most_others=1)
+        compiled.add_cut_bits(most_others=1)
     # A few rows: so that subtrees of such small tables grow in excerpts, too.
-    compiled.excerpt_bytes = len(table.codes) % 5 * table.codes.shape[1]
+    compiled.row_cache_bytes = len(table.codes) % 5 * table.codes.shape[1]
     return compiled
 
 

@@ -175,7 +175,7 @@ def test_same_tree_as_the_twin_where_nodes_are_masks(
     sides = points[structure], points[estimation]
     if sample == "bag":
         sides = bootstrap(key, len(points)), None
-    assert compiled_table(table, "gini", wide=False, sliced=True).has_slices
+    assert compiled_table(table, "gini", wide=False, sliced=True).has_cut_bits
     compiled = grow_compiled(table, *sides, key, params, wide=False, sliced=True)
     twin = naive.grow(table, *sides, key, params)
     assert len(twin.nodes) > 15
@@ -183,7 +183,7 @@ def test_same_tree_as_the_twin_where_nodes_are_masks(
 
 
 @pytest.mark.parametrize(
-    ("n_bins", "n_classes", "n_missing", "has_slices"),
+    ("n_bins", "n_classes", "n_missing", "has_cut_bits"),
     [
         ([2] * 16, 2, 0, True),
         ([2, 40] + [8] * 14, 8, 1, True),
@@ -195,7 +195,7 @@ def test_same_tree_as_the_twin_where_nodes_are_masks(
     ],
 )
 def test_slices_are_made_where_nearly_all_features_have_few_codes(
-    n_bins, n_classes, n_missing, has_slices
+    n_bins, n_classes, n_missing, has_cut_bits
 ):
     n_rows = 70
     codes = np.arange(n_rows)[:, None] % np.array(n_bins)
@@ -208,9 +208,9 @@ def test_slices_are_made_where_nearly_all_features_have_few_codes(
         "gini",
         wide=True,
     )
-    table.add_slices()
-    assert table.has_slices == has_slices
-    assert pickle.loads(pickle.dumps(table)).has_slices == has_slices
+    table.add_cut_bits()
+    assert table.has_cut_bits == has_cut_bits
+    assert pickle.loads(pickle.dumps(table)).has_cut_bits == has_cut_bits
 
 
 @pytest.mark.parametrize("sliced", [False, True])

@@ -32,8 +32,8 @@ def table_of(n_codes, *, criterion="gini", sliced=False):
         cuts_start=np.arange(7) * (n_codes - 1),
     )
     if sliced:
-        table.add_slices()
-        assert table.has_slices
+        table.add_cut_bits()
+        assert table.has_cut_bits
     return table
 
 

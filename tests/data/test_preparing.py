@@ -53,7 +53,7 @@ def test_slices(seed, n_rows, dtype):
     is_categorical = rng.integers(0, 2, size=9).astype(np.uint8)
     start = np.concatenate([[0], np.cumsum(n_slices)]).astype(np.int32)
     words = np.full(((n_rows + 63) // 64, start[-1]), 7, dtype=np.uint64)
-    _core.slice_codes(codes, start, is_categorical, words)
+    _core.write_cut_bits(codes, start, is_categorical, words)
     for j in range(9):
         for s in range(n_slices[j]):
             column = codes[:, j]

@@ -87,7 +87,7 @@ from mrforest._core.grow.by_samples import grow_sampled_tree
 from mrforest._core.predict.leaf_shares import LeafShares, add_leaf_shares
 from mrforest._core.predict.bit_votes import Sieve, common_labels
 from mrforest._core.private.sampler import LANES, RegionSubtrees, Subtrees
-from mrforest._core.data.table import Target, TrainingTable, slice_codes
+from mrforest._core.data.table import Target, TrainingTable, write_cut_bits
 from mrforest._core.grow.finish import NODE_DTYPE
 
 __all__ = [
@@ -174,7 +174,7 @@ __all__ = [
     "sample_places",
     "sharpened_losses",
     "shortest",
-    "slice_codes",
+    "write_cut_bits",
     "squared_losses",
     "structure_boundary",
     "unpack_nodes",

@@ -89,13 +89,13 @@ class TrainingTable:
         equal_values: NDArray[np.float64] | None = None,
         equal_start: NDArray[np.int64] | None = None,
     ) -> None: ...
-    has_slices: bool
-    excerpt_bytes: int
+    has_cut_bits: bool
+    row_cache_bytes: int
     def with_criterion(self, criterion: str) -> TrainingTable: ...
     @property
     def is_large(self) -> bool: ...
     def add_columns(self) -> None: ...
-    def add_slices(
+    def add_cut_bits(
         self, *, most_others: float = ..., in_parts: Callable[..., Any] | None = ...
     ) -> None: ...
 
@@ -189,7 +189,7 @@ def fingerprints(
     y: NDArray[np.int32],
     out: NDArray[np.uint64],
 ) -> None: ...
-def slice_codes(
+def write_cut_bits(
     codes: NDArray[np.uint8] | NDArray[np.uint16],
     start: NDArray[np.int32],
     is_categorical: NDArray[np.uint8],

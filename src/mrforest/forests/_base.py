@@ -340,7 +340,7 @@ def add_views(
     """Let a table have its codes in the other ways that serve a rule."""
     if not rule.looks_at_all or table.is_large:
         table.add_columns()
-    table.add_slices(in_parts=partial(in_parts, n_threads=n_threads))
+    table.add_cut_bits(in_parts=partial(in_parts, n_threads=n_threads))
 
 
 def trees_at_once(training: TrainingSet, n_trees: int, n_jobs: int) -> int:

@@ -15,17 +15,17 @@ cdef enum:
     # Whole numbers from this one on are bits of a word
     FIRST_SMALL = -16
     N_SMALL = 64
-    ROOM = 1024         # of a hash table, a power of two; at most a quarter is taken
+    CAPACITY = 1024         # of a hash table, a power of two; at most a quarter is taken
     TOGETHER = 8        # columns: as many doubles as a cache line has
     # Rows after which it is asked whether there is anything left to find
-    ROWS_BETWEEN_LOOKS = 1024
+    ROWS_BETWEEN_CHECKS = 1024
 
 
 cdef struct Values:
     # A set of numbers: sorted, and where each would be found by its hash.
     double sorted[MOST]
-    double found[ROOM]
-    uint8_t taken[ROOM]
+    double found[CAPACITY]
+    uint8_t taken[CAPACITY]
     Py_ssize_t n            # MOST + 1: too many
     double last             # the one that was looked for last; NaN at first
 
@@ -46,11 +46,11 @@ cdef void add(Values* values, double x) noexcept nogil:
     x += 0.0  # -0 is 0
     values.last = x
     memcpy(&bits, &x, sizeof(bits))
-    place = mix(bits) & (ROOM - 1)
+    place = mix(bits) & (CAPACITY - 1)
     while values.taken[place]:
         if values.found[place] == x:
             return
-        place = (place + 1) & (ROOM - 1)
+        place = (place + 1) & (CAPACITY - 1)
     if values.n < MOST:
         values.taken[place] = True
         values.found[place] = x
@@ -68,7 +68,7 @@ cdef void find_small(
     cdef bint is_small
     cdef int place
     for i in range(X.shape[0]):
-        if i % ROWS_BETWEEN_LOOKS == 0:
+        if i % ROWS_BETWEEN_CHECKS == 0:
             n_with_others = 0
             for j in range(end - begin):
                 n_with_others += others[j]
@@ -104,7 +104,7 @@ cdef void find_values(
         columns[c].n = 0
         columns[c].last = NAN
     for i in range(X.shape[0]):
-        if i % ROWS_BETWEEN_LOOKS == 0:
+        if i % ROWS_BETWEEN_CHECKS == 0:
             n_done = 0
             for c in range(n):
                 n_done += columns[c].n > MOST

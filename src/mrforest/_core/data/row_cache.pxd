@@ -14,9 +14,9 @@ from libc.stdint cimport int32_t, int64_t
 from mrforest._core.types cimport Table
 
 
-cdef struct Excerpt:
+cdef struct RowCache:
     Table whole                 # the table it is taken from
-    Py_ssize_t room             # for rows; a node of no more is copied
+    Py_ssize_t capacity             # for rows; a node of no more is copied
     int32_t* rows               # which they are in the whole table
     void* codes
     int32_t* y
@@ -25,12 +25,12 @@ cdef struct Excerpt:
     int32_t* copies
 
 
-cdef Excerpt* new_excerpt(
+cdef RowCache* new_row_cache(
     const Table* table, Py_ssize_t n, Py_ssize_t n_bytes) noexcept nogil
-cdef void free_excerpt(Excerpt* excerpt) noexcept nogil
+cdef void free_row_cache(RowCache* row_cache) noexcept nogil
 cdef Py_ssize_t add_rows(
-    Excerpt* excerpt, const Table* table, int32_t* rows, Py_ssize_t first, Py_ssize_t n
+    RowCache* row_cache, const Table* table, int32_t* rows, Py_ssize_t first, Py_ssize_t n
 ) noexcept nogil
-cdef void show_excerpt(Excerpt* excerpt, Py_ssize_t n, Table* table) noexcept nogil
-cdef void show_whole(
-    const Excerpt* excerpt, int32_t* rows, Py_ssize_t n, Table* table) noexcept nogil
+cdef void use_row_cache(RowCache* row_cache, Py_ssize_t n, Table* table) noexcept nogil
+cdef void use_whole_table(
+    const RowCache* row_cache, int32_t* rows, Py_ssize_t n, Table* table) noexcept nogil

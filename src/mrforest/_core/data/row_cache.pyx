@@ -15,48 +15,48 @@ cdef inline Py_ssize_t bytes_of_row(const Table* table) noexcept nogil:
     return table.n_features * (sizeof(uint16_t) if table.wide else sizeof(uint8_t))
 
 
-cdef Excerpt* new_excerpt(
+cdef RowCache* new_row_cache(
     const Table* table, Py_ssize_t n, Py_ssize_t n_bytes
 ) noexcept nogil:
     """Room for n_bytes of codes of a tree of n rows; NULL: it does not pay, or no memory."""
-    cdef Excerpt* excerpt
+    cdef RowCache* row_cache
     if n * bytes_of_row(table) <= WORTH * n_bytes:
         return NULL
-    excerpt = <Excerpt*> calloc(1, sizeof(Excerpt))
-    if excerpt is NULL:
+    row_cache = <RowCache*> calloc(1, sizeof(RowCache))
+    if row_cache is NULL:
         return NULL
     n = n_bytes // bytes_of_row(table)
-    excerpt.room = n
-    excerpt.rows = <int32_t*> malloc((n + 1) * sizeof(int32_t))
-    excerpt.codes = malloc((n + 1) * bytes_of_row(table))
-    excerpt.y = <int32_t*> malloc((n + 1) * sizeof(int32_t))
+    row_cache.capacity = n
+    row_cache.rows = <int32_t*> malloc((n + 1) * sizeof(int32_t))
+    row_cache.codes = malloc((n + 1) * bytes_of_row(table))
+    row_cache.y = <int32_t*> malloc((n + 1) * sizeof(int32_t))
     if table.mass is not NULL:
-        excerpt.mass = <int64_t*> malloc((n + 1) * sizeof(int64_t))
+        row_cache.mass = <int64_t*> malloc((n + 1) * sizeof(int64_t))
     if table.moment is not NULL:
-        excerpt.moment = <int64_t*> malloc((n + 1) * sizeof(int64_t))
-    excerpt.copies = <int32_t*> malloc((n + 1) * sizeof(int32_t))
-    if (excerpt.rows is NULL or excerpt.codes is NULL or excerpt.y is NULL
-            or (table.mass is not NULL and excerpt.mass is NULL)
-            or excerpt.copies is NULL
-            or (table.moment is not NULL and excerpt.moment is NULL)):
-        free_excerpt(excerpt)
+        row_cache.moment = <int64_t*> malloc((n + 1) * sizeof(int64_t))
+    row_cache.copies = <int32_t*> malloc((n + 1) * sizeof(int32_t))
+    if (row_cache.rows is NULL or row_cache.codes is NULL or row_cache.y is NULL
+            or (table.mass is not NULL and row_cache.mass is NULL)
+            or row_cache.copies is NULL
+            or (table.moment is not NULL and row_cache.moment is NULL)):
+        free_row_cache(row_cache)
         return NULL
-    return excerpt
+    return row_cache
 
 
-cdef void free_excerpt(Excerpt* excerpt) noexcept nogil:
-    if excerpt is not NULL:
-        free(excerpt.rows)
-        free(excerpt.codes)
-        free(excerpt.y)
-        free(excerpt.mass)
-        free(excerpt.moment)
-        free(excerpt.copies)
-        free(excerpt)
+cdef void free_row_cache(RowCache* row_cache) noexcept nogil:
+    if row_cache is not NULL:
+        free(row_cache.rows)
+        free(row_cache.codes)
+        free(row_cache.y)
+        free(row_cache.mass)
+        free(row_cache.moment)
+        free(row_cache.copies)
+        free(row_cache)
 
 
 cdef Py_ssize_t add_rows(
-    Excerpt* excerpt,
+    RowCache* row_cache,
     const Table* table,
     int32_t* rows,          # IN and OUT  rows of the table, then of the excerpt
     Py_ssize_t first,       # of the excerpt that is free
@@ -65,42 +65,42 @@ cdef Py_ssize_t add_rows(
     """Copy rows; return the next one that is free."""
     cdef Py_ssize_t i, row, to, size = bytes_of_row(table)
     kernels.copy_rows(
-        table.codes, size, table.n_rows, rows, n, <uint8_t*> excerpt.codes + first * size, NULL)
+        table.codes, size, table.n_rows, rows, n, <uint8_t*> row_cache.codes + first * size, NULL)
     for i in range(n):
         row = at(rows[i], table.n_rows)
-        to = at(first + i, excerpt.room)
-        excerpt.rows[to] = <int32_t> row
-        excerpt.y[to] = table.y[row]
+        to = at(first + i, row_cache.capacity)
+        row_cache.rows[to] = <int32_t> row
+        row_cache.y[to] = table.y[row]
         if table.mass is not NULL:
-            excerpt.mass[to] = table.mass[row]
+            row_cache.mass[to] = table.mass[row]
         if table.moment is not NULL:
-            excerpt.moment[to] = table.moment[row]
+            row_cache.moment[to] = table.moment[row]
         if table.copies is not NULL:
-            excerpt.copies[to] = table.copies[row]
+            row_cache.copies[to] = table.copies[row]
         rows[i] = <int32_t> to
     return first + n
 
 
-cdef void show_excerpt(Excerpt* excerpt, Py_ssize_t n, Table* table) noexcept nogil:
+cdef void use_row_cache(RowCache* row_cache, Py_ssize_t n, Table* table) noexcept nogil:
     """Let a table show the n rows of the excerpt alone."""
-    excerpt.whole = table[0]
-    table.codes = excerpt.codes
+    row_cache.whole = table[0]
+    table.codes = row_cache.codes
     table.by_column = NULL
     table.n_rows = n
-    table.y = excerpt.y
-    table.mass = excerpt.mass
-    table.moment = excerpt.moment
-    table.copies = NULL if table.copies is NULL else excerpt.copies
+    table.y = row_cache.y
+    table.mass = row_cache.mass
+    table.moment = row_cache.moment
+    table.copies = NULL if table.copies is NULL else row_cache.copies
 
 
-cdef void show_whole(
-    const Excerpt* excerpt,
+cdef void use_whole_table(
+    const RowCache* row_cache,
     int32_t* rows,          # IN and OUT  rows of the excerpt, then of the table
     Py_ssize_t n,
     Table* table,
 ) noexcept nogil:
     """Let the table show all of its rows again."""
     cdef Py_ssize_t i
-    table[0] = excerpt.whole
+    table[0] = row_cache.whole
     for i in range(n):
-        rows[i] = excerpt.rows[at(rows[i], excerpt.room)]
+        rows[i] = row_cache.rows[at(rows[i], row_cache.capacity)]

@@ -3,7 +3,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 
-from mrforest._core.types cimport Slices, Table
+from mrforest._core.types cimport CutBits, Table
 
 
 cdef class Target:
@@ -24,11 +24,11 @@ cdef class TrainingTable:
     cdef readonly Target target
     cdef const uint8_t[:, ::1] narrow   # codes: one of the two; or values
     cdef const uint16_t[:, ::1] wide
-    cdef public Py_ssize_t excerpt_bytes
+    cdef public Py_ssize_t row_cache_bytes
     cdef object by_column               # the same codes transposed, if a rule asks
-    cdef Slices slices                  # of features of few codes, if has_slices
-    cdef readonly bint has_slices
-    cdef object slice_arrays            # that slices points into
+    cdef CutBits slices                  # of features of few codes, if has_cut_bits
+    cdef readonly bint has_cut_bits
+    cdef object cut_bit_arrays            # that slices points into
     cdef const double[:, ::1] values
     cdef const int32_t[::1] n_bins
     cdef const uint8_t[::1] is_categorical

@@ -19,7 +19,7 @@ MOST_CLASSES = 8
 # Bytes of codes: more than the cache of one core holds, and a part of it that leaves room for lists
 # and histograms.
 LARGE = 1 << 22
-EXCERPT = 1 << 17
+ROW_CACHE_BYTES = 1 << 17
 
 MISFIT = "the arrays of a training table do not fit together"
 
@@ -116,7 +116,7 @@ cdef class TrainingTable:
 
     Attributes
     ----------
-    excerpt_bytes : int
+    row_cache_bytes : int
         Codes of a subtree that are copied together, at most; see excerpt.pxd.
     """
 
@@ -136,7 +136,7 @@ cdef class TrainingTable:
         ):
             raise ValueError(MISFIT)
         self.target = target
-        self.excerpt_bytes = EXCERPT
+        self.row_cache_bytes = ROW_CACHE_BYTES
         target.show(&self.view)
         self.is_categorical = is_categorical.view(np.uint8)
         self.view.n_rows = n_rows
@@ -207,7 +207,7 @@ cdef class TrainingTable:
             narrow = self.by_column
             self.view.by_column = &narrow[0, 0]
 
-    def add_slices(self, *, double most_others=0.125, in_parts=None):
+    def add_cut_bits(self, *, double most_others=0.125, in_parts=None):
         """Keep features of few codes as slices, too, see sheet.pxd, if nearly all are such.
 
         Parameters
@@ -219,40 +219,40 @@ cdef class TrainingTable:
             must be multiples; calls the function, in threads if it wants to.
         """
         codes, n_bins = self.arguments[2:4]
-        if self.has_slices or codes is None or self.view.n_columns > MOST_CLASSES:
+        if self.has_cut_bits or codes is None or self.view.n_columns > MOST_CLASSES:
             return
-        is_sliced = n_bins <= MOST_CODES
-        if (~is_sliced).sum() > most_others * len(n_bins):
+        has_bits = n_bins <= MOST_CODES
+        if (~has_bits).sum() > most_others * len(n_bins):
             return
-        is_sliced &= codes.max(axis=0) < n_bins
-        n_slices = np.where(is_sliced, n_bins - ~self.arguments[1], 0)
-        if (~is_sliced).sum() > most_others * len(n_bins) or n_slices.sum() == 0:
+        has_bits &= codes.max(axis=0) < n_bins
+        n_columns_of_bits = np.where(has_bits, n_bins - ~self.arguments[1], 0)
+        if (~has_bits).sum() > most_others * len(n_bins) or n_columns_of_bits.sum() == 0:
             return
-        start = np.concatenate([[0], np.cumsum(n_slices)]).astype(np.int32)
-        bins = np.concatenate([np.arange(n, dtype=np.int32) for n in n_slices])
-        is_sliced = is_sliced.view(np.uint8)
+        start = np.concatenate([[0], np.cumsum(n_columns_of_bits)]).astype(np.int32)
+        bins = np.concatenate([np.arange(n, dtype=np.int32) for n in n_columns_of_bits])
+        has_bits = has_bits.view(np.uint8)
         words = np.empty(((len(codes) + 63) // 64, start[len(n_bins)]), dtype=np.uint64)
 
         def fill(rows):
-            slice_codes(codes[rows], start, self.is_categorical, words[rows.start // 64:])
+            write_cut_bits(codes[rows], start, self.is_categorical, words[rows.start // 64:])
 
         if in_parts is None:
             fill(slice(0, len(codes)))
         else:
             in_parts(fill, len(codes), unit=64)
-        self.slice_arrays = (start, bins, is_sliced, words)
+        self.cut_bit_arrays = (start, bins, has_bits, words)
         cdef const int32_t[::1] starts = start, bin_of = bins
-        cdef const uint8_t[::1] sliced = is_sliced
+        cdef const uint8_t[::1] sliced = has_bits
         cdef const uint64_t[:, ::1] word = words
         self.slices.n_features = len(n_bins)
         self.slices.n = len(bins)
         self.slices.n_words = len(words)
         self.slices.start = &starts[0]
         self.slices.bin = &bin_of[0]
-        self.slices.is_sliced = &sliced[0]
+        self.slices.has_bits = &sliced[0]
         self.slices.words = &word[0, 0]
-        self.has_slices = True
-        self.slices.is_all = is_sliced.all()
+        self.has_cut_bits = True
+        self.slices.is_all = has_bits.all()
 
     def __reduce__(self):
         (target, is_categorical, codes, n_bins, cuts, cuts_start, values, equal_values,
@@ -260,16 +260,16 @@ cdef class TrainingTable:
         rows = {"codes": codes, "n_bins": n_bins, "cuts": cuts, "cuts_start": cuts_start,
                 "values": values, "equal_values": equal_values, "equal_start": equal_start}
         return rebuild, (
-            target, is_categorical, rows, self.by_column is not None, self.has_slices)
+            target, is_categorical, rows, self.by_column is not None, self.has_cut_bits)
 
 
-def rebuild(target, is_categorical, rows, has_columns, has_slices):
+def rebuild(target, is_categorical, rows, has_columns, has_cut_bits):
     """A pickled table again."""
     table = TrainingTable(target, is_categorical, **rows)
     if has_columns:
         table.add_columns()
-    if has_slices:
-        table.add_slices(most_others=1)
+    if has_cut_bits:
+        table.add_cut_bits(most_others=1)
     return table
 
 
@@ -287,7 +287,7 @@ cdef inline uint64_t bits_of(uint64_t high) noexcept nogil:
     return ((high >> 7 & ONES) * <uint64_t> 0x0102040810204080) >> 56
 
 
-cdef inline uint64_t write_slice(
+cdef inline uint64_t write_bits(
     const uint64_t* codes, uint64_t code, bint is_categorical
 ) noexcept nogil:
     """Which of 64 codes, eight in a word, are at most the code, or equal to it.
@@ -305,7 +305,7 @@ cdef inline uint64_t write_slice(
     return word
 
 
-def slice_codes(
+def write_cut_bits(
     const code_t[:, ::1] codes,          # IN   rows x features, the first of a word first
     const int32_t[::1] start,            # IN   first slice of each feature, and the end
     const uint8_t[::1] is_categorical,   # IN
@@ -324,5 +324,5 @@ def slice_codes(
                 for i in range(min(ROWS, n_rows - w * ROWS)):
                     eights[i >> 3] ^= (NO_CODE ^ codes[w * ROWS + i, f]) << (8 * (i & 7))
                 for s in range(start[f], start[f + 1]):
-                    words[w, s] = write_slice(
+                    words[w, s] = write_bits(
                         eights, <uint64_t> (s - start[f]), is_categorical[f])

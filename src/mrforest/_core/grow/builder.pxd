@@ -24,14 +24,14 @@ cdef struct GrownNode:
     int32_t n_structure             # of trees of which all points fill the leaves
 
 
-cdef struct Pending:
+cdef struct PendingNode:
     int32_t number                  # of the node
     int32_t depth
     Py_ssize_t first_structure
     Py_ssize_t n_structure
     int histogram                   # number of its histogram, or NONE
     int level                       # in the block, or NONE
-    int sheet                       # that its mask is of, or NONE
+    int matrix                       # that its mask is of, or NONE
     Py_ssize_t mask                 # place of the mask
     bint is_pure                    # whether it is known to be a leaf, having one class only
 
@@ -68,7 +68,7 @@ cdef class Limits:
         return n_points <= self.min_leaf
 
 
-cdef class Growth:
+cdef class TreeBuilder:
     # What is given
     cdef TrainingTable owner
     cdef const Table* table
@@ -83,9 +83,9 @@ cdef class Growth:
 
     # What grows
     cdef GrownNode* nodes
-    cdef Py_ssize_t n_nodes, room_for_nodes
-    cdef Pending* pending
-    cdef Py_ssize_t n_pending, room_for_pending
+    cdef Py_ssize_t n_nodes, node_capacity
+    cdef PendingNode* pending
+    cdef Py_ssize_t n_pending, pending_capacity
     cdef double root_weight                     # of the structure points
     cdef double min_weight                      # of the estimation points of a child
 
@@ -94,41 +94,41 @@ cdef class Growth:
     cdef int64_t* totals                        # columns of a node's structure points
     cdef int64_t* counts                        # columns of some other points
 
-    cdef int split(self, Pending* node) except FAILED nogil
-    cdef bint must_stop(self, const Pending* node) noexcept nogil
+    cdef int split(self, PendingNode* node) except FAILED nogil
+    cdef bint must_stop(self, const PendingNode* node) noexcept nogil
     cdef bint stops_when_pure(self) noexcept nogil
     cdef int add_node(
         self, int32_t parent, uint64_t path, Py_ssize_t first_estimation,
         Py_ssize_t n_estimation, Py_ssize_t n_points) noexcept nogil
     cdef int add_children(
-        self, const Pending* node, Py_ssize_t left_structure, Py_ssize_t left_estimation,
-        double score, Pending* children) noexcept nogil
-    cdef int push(self, Pending node) noexcept nogil
-    cdef int push_children(self, const Pending* children) noexcept nogil
+        self, const PendingNode* node, Py_ssize_t left_structure, Py_ssize_t left_estimation,
+        double score, PendingNode* children) noexcept nogil
+    cdef int push(self, PendingNode node) noexcept nogil
+    cdef int push_children(self, const PendingNode* children) noexcept nogil
     cdef Py_ssize_t points_on_left(
-        self, const Pending* node, Py_ssize_t left_estimation) noexcept nogil
+        self, const PendingNode* node, Py_ssize_t left_estimation) noexcept nogil
     cdef Py_ssize_t points_of(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef double weight_of(self, const int32_t* rows, Py_ssize_t n) noexcept nogil
     cdef bint is_too_light(
-        self, const Pending* node, Py_ssize_t left_estimation) noexcept nogil
-    cdef bint is_refused(self, const Pending* node, Py_ssize_t left_estimation) noexcept nogil
-    cdef int count_totals(self, const Pending* node) noexcept nogil
-    cdef int start(self, Pending* root) noexcept nogil
-    cdef int look(self, Py_ssize_t n_points) except FAILED nogil
+        self, const PendingNode* node, Py_ssize_t left_estimation) noexcept nogil
+    cdef bint is_refused(self, const PendingNode* node, Py_ssize_t left_estimation) noexcept nogil
+    cdef int count_totals(self, const PendingNode* node) noexcept nogil
+    cdef int start(self, PendingNode* root) noexcept nogil
+    cdef int check_interrupt(self, Py_ssize_t n_points) except FAILED nogil
     cdef int grow(self) except FAILED nogil
-    cdef int grow_below(self, Pending node) except FAILED nogil
+    cdef int grow_below(self, PendingNode node) except FAILED nogil
     cdef void set_points(self, structure, estimation, key) except *
     cdef void begin_at(self, below) except *
     cdef void forget_points(self) except *
     cdef int run(self) except -1
 
-    cdef Py_ssize_t since_look
+    cdef Py_ssize_t points_since_check
 
 
 cdef void count_classes_of(
     const Table* table, const int32_t* rows, Py_ssize_t n, int64_t* totals) noexcept nogil
 
 
-cdef inline int larger_of(const Pending* children) noexcept nogil:
+cdef inline int larger_of(const PendingNode* children) noexcept nogil:
     """The child with more structure points, which is taken last."""
     return 0 if children[0].n_structure > children[1].n_structure else 1

@@ -21,7 +21,7 @@ from mrforest._core.types cimport (
 cdef enum:
     # The main thread runs signal handlers, such as Ctrl-C's, after so many points; other
     # threads have nothing to run and are told by `interrupt`.
-    POINTS_BETWEEN_LOOKS = 1 << 17
+    POINTS_BETWEEN_CHECKS = 1 << 17
 
 
 cdef void count_classes_of(
@@ -90,7 +90,7 @@ def rebuild_limits(arguments):
     return Limits(**arguments)
 
 
-cdef class Growth:
+cdef class TreeBuilder:
     """The state of one growing tree; used by one thread, for one tree after the other.
 
     Parameters
@@ -132,7 +132,7 @@ cdef class Growth:
         self.estimation = structure if estimation is None else estimation
         self.n_nodes = self.n_pending = 0
         self.root_weight = self.min_weight = 0
-        self.since_look = 0
+        self.points_since_check = 0
         self.begin_at(None)
 
     cdef void begin_at(self, below) except *:
@@ -154,10 +154,10 @@ cdef class Growth:
         """A new node, a leaf until it is split."""
         cdef GrownNode* nodes
         cdef GrownNode* node
-        if self.n_nodes == self.room_for_nodes:
-            self.room_for_nodes = 2 * self.room_for_nodes + 64
+        if self.n_nodes == self.node_capacity:
+            self.node_capacity = 2 * self.node_capacity + 64
             nodes = <GrownNode*> realloc(
-                self.nodes, self.room_for_nodes * sizeof(GrownNode))
+                self.nodes, self.node_capacity * sizeof(GrownNode))
             if nodes is NULL:
                 return OUT_OF_MEMORY
             self.nodes = nodes
@@ -173,8 +173,8 @@ cdef class Growth:
         return 0
 
     cdef int add_children(
-        self, const Pending* node, Py_ssize_t left_structure, Py_ssize_t left_estimation,
-        double score, Pending* children
+        self, const PendingNode* node, Py_ssize_t left_structure, Py_ssize_t left_estimation,
+        double score, PendingNode* children
     ) noexcept nogil:
         """Split a node whose points are partitioned; `score` is that of the cut."""
         cdef int32_t number = node.number
@@ -197,7 +197,7 @@ cdef class Growth:
             children[side].depth = node.depth + 1
             children[side].histogram = NONE
             children[side].level = NONE if node.level == NONE else node.level + 1
-            children[side].sheet = node.sheet
+            children[side].matrix = node.matrix
             children[side].is_pure = False
         children[0].first_structure = node.first_structure
         children[0].n_structure = left_structure
@@ -205,12 +205,12 @@ cdef class Growth:
         children[1].n_structure = node.n_structure - left_structure
         return 0
 
-    cdef int push(self, Pending node) noexcept nogil:
-        cdef Pending* pending
-        if self.n_pending == self.room_for_pending:
-            self.room_for_pending = 2 * self.room_for_pending + 64
-            pending = <Pending*> realloc(
-                self.pending, self.room_for_pending * sizeof(Pending))
+    cdef int push(self, PendingNode node) noexcept nogil:
+        cdef PendingNode* pending
+        if self.n_pending == self.pending_capacity:
+            self.pending_capacity = 2 * self.pending_capacity + 64
+            pending = <PendingNode*> realloc(
+                self.pending, self.pending_capacity * sizeof(PendingNode))
             if pending is NULL:
                 return OUT_OF_MEMORY
             self.pending = pending
@@ -218,7 +218,7 @@ cdef class Growth:
         self.n_pending += 1
         return 0
 
-    cdef int push_children(self, const Pending* children) noexcept nogil:
+    cdef int push_children(self, const PendingNode* children) noexcept nogil:
         """Last in, first out: the smaller child is taken first."""
         cdef int error = 0, side = larger_of(children)
         if not self.must_stop(&children[side]):
@@ -229,7 +229,7 @@ cdef class Growth:
 
     # ---- one node ------------------------------------------------------------------------
 
-    cdef bint must_stop(self, const Pending* node) noexcept nogil:
+    cdef bint must_stop(self, const PendingNode* node) noexcept nogil:
         """Whether a node is known to be a leaf without a look at its structure points."""
         return node.is_pure or self.limits.end_at(
             node.depth, node.n_structure, self.nodes[node.number].n_points)
@@ -241,7 +241,7 @@ cdef class Growth:
         """
         return not (self.limits.has_floor and self.is_honest)
 
-    cdef int count_totals(self, const Pending* node) noexcept nogil:
+    cdef int count_totals(self, const PendingNode* node) noexcept nogil:
         """Columns of the structure points; return 0 if there is one class or target only."""
         cdef const int32_t* rows = &self.structure[0] + node.first_structure
         cdef const Table* table = self.table
@@ -261,7 +261,7 @@ cdef class Growth:
         return differ
 
     cdef Py_ssize_t points_on_left(
-        self, const Pending* node, Py_ssize_t left_estimation
+        self, const PendingNode* node, Py_ssize_t left_estimation
     ) noexcept nogil:
         """Estimation points of the left side of a node that is parted."""
         return self.points_of(self.nodes[node.number].first_estimation, left_estimation)
@@ -286,7 +286,7 @@ cdef class Growth:
         return node_weight(self.table, self.counts)
 
     cdef bint is_too_light(
-        self, const Pending* node, Py_ssize_t left_estimation
+        self, const PendingNode* node, Py_ssize_t left_estimation
     ) noexcept nogil:
         """Whether a side of the partitioned estimation points has too little weight."""
         cdef const GrownNode* grown = &self.nodes[node.number]
@@ -297,20 +297,20 @@ cdef class Growth:
                 or self.weight_of(rows + left_estimation, grown.n_estimation - left_estimation)
                 < self.min_weight)
 
-    cdef bint is_refused(self, const Pending* node, Py_ssize_t left_estimation) noexcept nogil:
+    cdef bint is_refused(self, const PendingNode* node, Py_ssize_t left_estimation) noexcept nogil:
         """Whether a child would have too few estimation points, or too little of their weight."""
         cdef Py_ssize_t n = self.nodes[node.number].n_estimation
         return (left_estimation < self.limits.min_side
                 or n - left_estimation < self.limits.min_side
                 or self.is_too_light(node, left_estimation))
 
-    cdef int split(self, Pending* node) except FAILED nogil:
+    cdef int split(self, PendingNode* node) except FAILED nogil:
         """Split a node and push its children, or leave it a leaf."""
         return 0
 
     # ---- the loop ------------------------------------------------------------------------
 
-    cdef int start(self, Pending* root) noexcept nogil:
+    cdef int start(self, PendingNode* root) noexcept nogil:
         cdef Py_ssize_t n = self.estimation.shape[0]
         if self.add_node(-1, self.root.path, 0, n, self.points_of(0, n)) != 0:
             return OUT_OF_MEMORY
@@ -320,7 +320,7 @@ cdef class Growth:
         root.n_structure = self.structure.shape[0]
         root.histogram = NONE
         root.level = NONE
-        root.sheet = NONE
+        root.matrix = NONE
         root.is_pure = False
         self.root_weight = self.root.weight
         self.min_weight = self.root.min_weight
@@ -334,32 +334,32 @@ cdef class Growth:
             self.min_weight = self.limits.min_weight * self.weight_of(&self.estimation[0], n)
         return 0
 
-    cdef int look(self, Py_ssize_t n_points) except FAILED nogil:
+    cdef int check_interrupt(self, Py_ssize_t n_points) except FAILED nogil:
         """Whether somebody wants growth to end; told of so many points of work done."""
         if self.limits.interrupt[0]:
             return INTERRUPTED
-        self.since_look += n_points
-        if self.since_look > POINTS_BETWEEN_LOOKS:
-            self.since_look = 0
+        self.points_since_check += n_points
+        if self.points_since_check > POINTS_BETWEEN_CHECKS:
+            self.points_since_check = 0
             with gil:
                 PyErr_CheckSignals()
         return 0
 
     cdef int grow(self) except FAILED nogil:
-        cdef Pending node
+        cdef PendingNode node
         cdef int error = self.start(&node)
         if error != 0 or self.must_stop(&node):
             return error
         return self.grow_below(node)
 
-    cdef int grow_below(self, Pending node) except FAILED nogil:
+    cdef int grow_below(self, PendingNode node) except FAILED nogil:
         """Grow a node and all that comes of it."""
         cdef Py_ssize_t n_others = self.n_pending
         cdef int error = self.push(node)
         while error == 0 and self.n_pending > n_others:
             self.n_pending -= 1
             node = self.pending[self.n_pending]
-            error = self.look(node.n_structure)
+            error = self.check_interrupt(node.n_structure)
             if error == 0:
                 error = self.split(&node)
         return error

@@ -20,8 +20,8 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.stdlib cimport free, malloc
 
 from mrforest._core.data.table cimport TrainingTable
-from mrforest._core.grow.builder cimport GrownNode, Limits, Pending
-from mrforest._core.grow.by_values cimport RawGrowth, number_between
+from mrforest._core.grow.builder cimport GrownNode, Limits, PendingNode
+from mrforest._core.grow.by_values cimport ValueBuilder, number_between
 from mrforest._core.random.rng cimport Purpose, Stream, next_index, next_uniform, open_stream
 from mrforest._core.random.softmax cimport draw_softmax
 from mrforest._core.score.impurity cimport score_tolerance
@@ -55,14 +55,14 @@ cdef class Box:
     cdef const double[::1] low, high            # per feature
     cdef const int64_t[::1] category_start      # per feature ...
     cdef const double[::1] category             # ... those that occur, one after the other
-    cdef const int32_t[::1] able                # features that can be cut
+    cdef const int32_t[::1] splittable                # features that can be cut
     cdef bint in_the_middle
     cdef object arguments
 
     def __init__(self, X, is_categorical, bint in_the_middle):
         self.arguments = (X, is_categorical, in_the_middle)
         self.in_the_middle = in_the_middle
-        low, high, categories, able = [], [], [], []
+        low, high, categories, splittable = [], [], [], []
         for j, is_category in enumerate(is_categorical):
             values = X[~np.isnan(X[:, j]), j]
             categories.append(np.unique(values) if is_category else np.empty(0))
@@ -70,18 +70,18 @@ cdef class Box:
             high.append(values.max() if len(values) else 0.0)
             if len(categories[j]) > 1 if is_category else can_cut(
                     in_the_middle, low[j], high[j]):
-                able.append(j)
+                splittable.append(j)
         self.low, self.high = np.array(low), np.array(high)
         self.category = np.concatenate(categories)
         self.category_start = np.concatenate(
             [[0], np.cumsum([len(c) for c in categories])]).astype(np.int64)
-        self.able = np.array(able, dtype=np.int32)
+        self.splittable = np.array(splittable, dtype=np.int32)
 
     def __reduce__(self):
         return type(self), self.arguments
 
 
-cdef class CellGrowth(RawGrowth):
+cdef class CellBuilder(ValueBuilder):
     """A tree of cells."""
 
     cdef Box box
@@ -173,7 +173,7 @@ cdef class CellGrowth(RawGrowth):
                 n_seen += 1
                 if self.is_used_up(number, feature):
                     place = 0
-                    while self.box.able[place] != feature:
+                    while self.box.splittable[place] != feature:
                         place += 1
                     # Insertion keeps them ascending.
                     j = n
@@ -189,12 +189,12 @@ cdef class CellGrowth(RawGrowth):
         self, Py_ssize_t number, Py_ssize_t n_unable, Node* cut, Stream* stream
     ) noexcept nogil:
         """Draw one cut of a cell in which some feature can be cut."""
-        cdef Py_ssize_t place = next_index(stream, self.box.able.shape[0] - n_unable), i, n
+        cdef Py_ssize_t place = next_index(stream, self.box.splittable.shape[0] - n_unable), i, n
         cdef Side side
         cdef int32_t feature
         for i in range(n_unable):
             place += place >= self.unable[i]
-        feature = self.box.able[place]
+        feature = self.box.splittable[place]
         cut.feature = <uint32_t> feature
         if self.table.is_categorical[feature]:
             n = self.count_categories(number, feature, -1, &cut.threshold)
@@ -210,17 +210,17 @@ cdef class CellGrowth(RawGrowth):
             cut.feature |= MISSING_LEFT
 
 
-cdef class PurelyRandomGrowth(CellGrowth):
+cdef class PurelyRandomBuilder(CellBuilder):
     """A leaf, a feature and a cut, all drawn uniformly, again and again."""
 
     cdef Py_ssize_t n_leaves
-    cdef Pending* leaves
+    cdef PendingNode* leaves
 
     def __init__(self, TrainingTable table, structure, estimation, key, Limits limits, Box box,
                  Py_ssize_t n_leaves):
         super().__init__(table, structure, estimation, key, limits, box)
         self.n_leaves = n_leaves
-        self.leaves = <Pending*> malloc(n_leaves * sizeof(Pending))
+        self.leaves = <PendingNode*> malloc(n_leaves * sizeof(PendingNode))
         if self.leaves is NULL:
             raise MemoryError("no memory to grow a tree")
 
@@ -230,7 +230,7 @@ cdef class PurelyRandomGrowth(CellGrowth):
     cdef int grow(self) except FAILED nogil:
         cdef Stream order = open_stream(self.key0, self.key1, 0, Purpose.GROWTH)
         cdef Stream stream
-        cdef Pending children[2]
+        cdef PendingNode children[2]
         cdef Node cut
         cdef Py_ssize_t n = 1, _step, place, number, n_unable
         cdef int error = self.start(&self.leaves[0])
@@ -239,9 +239,9 @@ cdef class PurelyRandomGrowth(CellGrowth):
                 return error
             place = next_index(&order, n)
             number = self.leaves[place].number
-            error = self.look(self.leaves[place].n_structure)
+            error = self.check_interrupt(self.leaves[place].n_structure)
             n_unable = self.find_unable(number)
-            if error != 0 or n_unable == self.box.able.shape[0]:
+            if error != 0 or n_unable == self.box.splittable.shape[0]:
                 continue
             stream = open_stream(self.key0, self.key1, self.nodes[number].path, Purpose.SPLIT)
             self.draw_cut(number, n_unable, &cut, &stream)
@@ -256,7 +256,7 @@ cdef class PurelyRandomGrowth(CellGrowth):
         return error
 
 
-cdef class CenteredGrowth(CellGrowth):
+cdef class CenteredBuilder(CellBuilder):
     """The best of a few cuts through the middle of the cell, down to one depth."""
 
     cdef Py_ssize_t depth
@@ -281,17 +281,17 @@ cdef class CenteredGrowth(CellGrowth):
         free(self.scores)
         free(self.work)
 
-    cdef bint must_stop(self, const Pending* node) noexcept nogil:
+    cdef bint must_stop(self, const PendingNode* node) noexcept nogil:
         return node.depth == self.depth or self.nodes[node.number].n_estimation == 0
 
-    cdef int split(self, Pending* node) except FAILED nogil:
+    cdef int split(self, PendingNode* node) except FAILED nogil:
         cdef Stream stream = open_stream(
             self.key0, self.key1, self.nodes[node.number].path, Purpose.SPLIT)
-        cdef Pending children[2]
+        cdef PendingNode children[2]
         cdef Py_ssize_t i, chosen, n_left, n_unable = self.find_unable(node.number)
         cdef double highest = -INFINITY
         cdef int error
-        if n_unable == self.box.able.shape[0]:
+        if n_unable == self.box.splittable.shape[0]:
             return 0
         self.count_totals(node)
         for i in range(self.n_tries):
@@ -314,7 +314,7 @@ def grow_purely_random(
     Py_ssize_t n_leaves
 ):
     """Grow a tree of n_leaves cells of a box; see `grow_tree` for the other arguments."""
-    return grown_tree(PurelyRandomGrowth(table, structure, estimation, key, limits, box, n_leaves))
+    return grown_tree(PurelyRandomBuilder(table, structure, estimation, key, limits, box, n_leaves))
 
 
 def grow_centered(
@@ -322,5 +322,5 @@ def grow_centered(
     Py_ssize_t depth, Py_ssize_t n_tries
 ):
     """Grow a tree of centered cuts of a box; see `grow_tree` for the other arguments."""
-    return grown_tree(CenteredGrowth(
+    return grown_tree(CenteredBuilder(
         table, structure, estimation, key, limits, box, depth, n_tries))

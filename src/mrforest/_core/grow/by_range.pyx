@@ -11,8 +11,8 @@ from libc.stdint cimport int32_t, uint32_t
 from libc.stdlib cimport free, malloc, qsort
 
 from mrforest._core.data.table cimport TrainingTable
-from mrforest._core.grow.builder cimport Limits, Pending
-from mrforest._core.grow.by_values cimport RawGrowth, number_between
+from mrforest._core.grow.builder cimport Limits, PendingNode
+from mrforest._core.grow.by_values cimport ValueBuilder, number_between
 from mrforest._core.random.rng cimport Purpose, Stream, next_index, next_uniform, open_stream
 from mrforest._core.score.feature_order cimport (
     Order, free_order, make_order, next_feature, put_back,
@@ -41,7 +41,7 @@ cdef struct Needs:
     Py_ssize_t right
 
 
-cdef class RangeGrowth(RawGrowth):
+cdef class RangeBuilder(ValueBuilder):
     """A tree of cuts drawn uniformly in the range of a node."""
 
     cdef Order order
@@ -126,7 +126,7 @@ cdef class RangeGrowth(RawGrowth):
         return True
 
     cdef bint try_feature(
-        self, const Pending* node, Py_ssize_t feature, Node* cut, Stream* stream
+        self, const PendingNode* node, Py_ssize_t feature, Node* cut, Stream* stream
     ) noexcept nogil:
         """Draw a cut of a feature; False if it cannot be cut."""
         cdef Py_ssize_t number = node.number
@@ -159,7 +159,7 @@ cdef class RangeGrowth(RawGrowth):
             return self.cut_category(needs, cut, stream)
         return self.cut_number(needs, cut, stream)
 
-    cdef bint draw(self, const Pending* node, Node* cut) noexcept nogil:
+    cdef bint draw(self, const PendingNode* node, Node* cut) noexcept nogil:
         """Draw a cut of the first feature that can be cut; False if none can."""
         cdef Stream stream = open_stream(
             self.key0, self.key1, self.nodes[node.number].path, Purpose.SPLIT)
@@ -172,8 +172,8 @@ cdef class RangeGrowth(RawGrowth):
         put_back(&self.order, n_drawn)
         return found
 
-    cdef int split(self, Pending* node) except FAILED nogil:
-        cdef Pending children[2]
+    cdef int split(self, PendingNode* node) except FAILED nogil:
+        cdef PendingNode children[2]
         cdef Node cut
         cdef double score
         cdef Py_ssize_t n_left
@@ -192,4 +192,4 @@ cdef class RangeGrowth(RawGrowth):
 
 def grow_in_range(TrainingTable table, structure, estimation, key, Limits limits):
     """Grow a completely random tree of values; see `grow_tree` for the arguments."""
-    return grown_tree(RangeGrowth(table, structure, estimation, key, limits))
+    return grown_tree(RangeBuilder(table, structure, estimation, key, limits))

@@ -8,18 +8,18 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from mrforest._core.data.row_cache cimport (
-    Excerpt, add_rows, free_excerpt, new_excerpt, show_excerpt, show_whole,
+    RowCache, add_rows, free_row_cache, new_row_cache, use_row_cache, use_whole_table,
 )
 from mrforest._core.data.table cimport TrainingTable
 from mrforest._core.grow.builder cimport (
-    GrownNode, Growth, Limits, Pending, count_classes_of, larger_of,
+    GrownNode, TreeBuilder, Limits, PendingNode, count_classes_of, larger_of,
 )
-from mrforest._core.grow.cut_builder cimport CutGrowth
+from mrforest._core.grow.cut_builder cimport CutBuilder
 from mrforest._core.grow.partition cimport partition_rows
 from mrforest._core.grow.splitter cimport Split
 from mrforest._core.rules.rule cimport SplitRule
 from mrforest._core.score.sorted_block cimport (
-    BLOCK_POINTS, BlockSides, enter_node, make_block, part_block, tell_sides,
+    BLOCK_POINTS, SidesOfCut, enter_node, make_block, partition_block, mark_sides,
 )
 from mrforest._core.types cimport FAILED, NONE, OUT_OF_MEMORY, VARIANCE, Table, at
 
@@ -29,7 +29,7 @@ cdef enum:
     MOST_PENDING = 64
 
 
-cdef class ListGrowth(CutGrowth):
+cdef class RowBuilder(CutBuilder):
     """Nodes are slices of lists of rows. Subtrees grow in excerpts of the table, see excerpt.pxd,
     and small ones in blocks, see block.pxd."""
 
@@ -37,14 +37,14 @@ cdef class ListGrowth(CutGrowth):
     cdef int64_t* side_totals           # classes of the left side and of the right; or NULL
     cdef int64_t* known_totals          # of each node that waits, as long as it does
     cdef Table own                      # the table as this tree sees it at the moment
-    cdef object room_for_copies         # of the rows in a bag
-    cdef Excerpt* excerpt               # NULL: all rows fit the cache
-    cdef bint is_in_excerpt
-    cdef BlockSides sides               # of the node of a block that is parted
+    cdef object copies_buffer         # of the rows in a bag
+    cdef RowCache* row_cache               # NULL: all rows fit the cache
+    cdef bint is_in_row_cache
+    cdef SidesOfCut sides               # of the node of a block that is parted
 
     def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
                  SplitRule rule):
-        CutGrowth.__init__(self, table, structure, estimation, key, limits, rule)
+        CutBuilder.__init__(self, table, structure, estimation, key, limits, rule)
         cdef Py_ssize_t n = self.most_structure
         self.has_blocks = self.python is None and self.splitter.can_use_block()
         if self.splitter.make_lists(NULL) != 0:
@@ -52,14 +52,14 @@ cdef class ListGrowth(CutGrowth):
         if self.is_honest:
             n += self.most_estimation
         if self.python is None:
-            self.excerpt = new_excerpt(self.table, n, table.excerpt_bytes)
+            self.row_cache = new_row_cache(self.table, n, table.row_cache_bytes)
         if self.counts_points and self.table.criterion != VARIANCE:
             self.make_totals()
 
     def __dealloc__(self):
         free(self.side_totals)
         free(self.known_totals)
-        free_excerpt(self.excerpt)
+        free_row_cache(self.row_cache)
 
     cdef void make_totals(self) except *:
         cdef Py_ssize_t size = self.table.n_columns * sizeof(int64_t)
@@ -82,9 +82,9 @@ cdef class ListGrowth(CutGrowth):
         """
         cdef int32_t[::1] rows = self.structure
         cdef Py_ssize_t i, n = 0
-        if self.room_for_copies is None:
-            self.room_for_copies = np.empty(self.own.n_rows, dtype=np.int32)
-        cdef int32_t[::1] copies = self.room_for_copies
+        if self.copies_buffer is None:
+            self.copies_buffer = np.empty(self.own.n_rows, dtype=np.int32)
+        cdef int32_t[::1] copies = self.copies_buffer
         with nogil:
             memset(&copies[0], 0, copies.shape[0] * sizeof(int32_t))
             for i in range(rows.shape[0]):
@@ -96,14 +96,14 @@ cdef class ListGrowth(CutGrowth):
             self.structure = self.estimation = rows[:n]
             self.own.copies = &copies[0]
 
-    cdef void count(self, int histogram, const Pending* node) noexcept nogil:
+    cdef void count(self, int histogram, const PendingNode* node) noexcept nogil:
         self.pool.count(
             histogram, &self.structure[0] + node.first_structure, node.n_structure,
             &self.estimation[0] + self.nodes[node.number].first_estimation,
             self.nodes[node.number].n_estimation)
 
-    cdef int start(self, Pending* root) noexcept nogil:
-        cdef int error = Growth.start(self, root)
+    cdef int start(self, PendingNode* root) noexcept nogil:
+        cdef int error = TreeBuilder.start(self, root)
         if error == 0 and self.wants_histogram(root):
             root.histogram = self.pool.take()
             if root.histogram < 0:
@@ -111,15 +111,15 @@ cdef class ListGrowth(CutGrowth):
             self.count(root.histogram, root)
         return error
 
-    cdef bint wants_histogram(self, const Pending* node) noexcept nogil:
+    cdef bint wants_histogram(self, const PendingNode* node) noexcept nogil:
         """A histogram of all features serves rules that look at all of them."""
         return (self.rule.looks_at_all and not self.must_stop(node)
                 and not self.fits_block(node) and self.pool.is_counted(node.n_structure))
 
-    cdef bint fits_block(self, const Pending* node) noexcept nogil:
+    cdef bint fits_block(self, const PendingNode* node) noexcept nogil:
         return self.has_blocks and node.n_structure <= BLOCK_POINTS
 
-    cdef int hand_down(self, int histogram, Pending* children) noexcept nogil:
+    cdef int pass_histogram_to_children(self, int histogram, PendingNode* children) noexcept nogil:
         """Histograms of the children, counting as few rows as possible.
 
         Only the smaller child is counted; the larger one is what is left of the parent.
@@ -147,7 +147,7 @@ cdef class ListGrowth(CutGrowth):
             self.pool.release(own)
         return 0
 
-    cdef int enter_block(self, Pending* node) noexcept nogil:
+    cdef int enter_block(self, PendingNode* node) noexcept nogil:
         """Copy a small subtree, unless it is part of one that has been copied."""
         if node.level != NONE or not self.fits_block(node):
             return 0
@@ -156,7 +156,7 @@ cdef class ListGrowth(CutGrowth):
             self.table, &self.structure[0] + node.first_structure, node.first_structure,
             node.n_structure, self.splitter.block)
 
-    cdef int count_classes(self, const Pending* node) noexcept nogil:
+    cdef int count_classes(self, const PendingNode* node) noexcept nogil:
         """See `count_totals`."""
         if node.level != NONE:
             return enter_node(
@@ -180,7 +180,7 @@ cdef class ListGrowth(CutGrowth):
         return self.known_totals + at(self.n_pending, MOST_PENDING) * self.table.n_columns
 
     cdef Py_ssize_t points_on_left(
-        self, const Pending* node, Py_ssize_t left_estimation
+        self, const PendingNode* node, Py_ssize_t left_estimation
     ) noexcept nogil:
         cdef const GrownNode* grown = &self.nodes[node.number]
         cdef const int32_t* rows = &self.estimation[0] + grown.first_estimation
@@ -188,7 +188,7 @@ cdef class ListGrowth(CutGrowth):
         cdef int64_t* counted = self.side_totals
         cdef int64_t* others = self.side_totals + K
         if self.side_totals is NULL:
-            return Growth.points_on_left(self, node, left_estimation)
+            return TreeBuilder.points_on_left(self, node, left_estimation)
         if 2 * n > grown.n_estimation:
             rows += n
             n = grown.n_estimation - n
@@ -199,7 +199,7 @@ cdef class ListGrowth(CutGrowth):
             points += self.side_totals[k]
         return points
 
-    cdef void find_pure(self, const Pending* node, Pending* children) noexcept nogil:
+    cdef void find_pure(self, const PendingNode* node, PendingNode* children) noexcept nogil:
         """Mark children that are leaves because they have one class."""
         cdef Py_ssize_t k, K = self.table.n_columns
         cdef int on_left = 0, on_right = 0
@@ -215,11 +215,11 @@ cdef class ListGrowth(CutGrowth):
             children[0].is_pure = on_left == 1
             children[1].is_pure = on_right == 1
 
-    cdef int push_children(self, const Pending* children) noexcept nogil:
+    cdef int push_children(self, const PendingNode* children) noexcept nogil:
         cdef Py_ssize_t K = self.table.n_columns
         cdef int error = 0, side = larger_of(children), _child
         if self.side_totals is NULL:
-            return Growth.push_children(self, children)
+            return TreeBuilder.push_children(self, children)
         for _child in range(2):
             if error == 0 and not self.must_stop(&children[side]):
                 memcpy(self.waiting_totals(), self.side_totals + side * K, K * sizeof(int64_t))
@@ -229,7 +229,7 @@ cdef class ListGrowth(CutGrowth):
 
     # ---- one node ------------------------------------------------------------------------
 
-    cdef Py_ssize_t part_structure(self, const Pending* node, const Split* split) noexcept nogil:
+    cdef Py_ssize_t part_structure(self, const PendingNode* node, const Split* split) noexcept nogil:
         """Part the structure points; return how many go left. Those of a block are left where
         they are in the list of the tree, for nobody looks there again, and its lists are parted
         when it is known who looks at them."""
@@ -237,52 +237,52 @@ cdef class ListGrowth(CutGrowth):
             return partition_rows(
                 self.table, &self.structure[0] + node.first_structure, node.n_structure,
                 split.feature, &split.cut, self.scratch)
-        self.sides = tell_sides(
+        self.sides = mark_sides(
             self.table, self.splitter.block, split.place, node.first_structure, node.n_structure,
             &split.cut)
         return self.sides.n_left
 
-    cdef void part_lists(self, const Pending* node, const Pending* children) noexcept nogil:
+    cdef void part_lists(self, const PendingNode* node, const PendingNode* children) noexcept nogil:
         """Part the lists of a block, as far as somebody looks at them again."""
         if node.level != NONE:
-            part_block(
+            partition_block(
                 self.splitter.block, node.first_structure, node.n_structure, node.level,
                 not self.must_stop(&children[0]), not self.must_stop(&children[1]))
 
-    cdef int grow_in_excerpt(self, const Pending* node) except FAILED nogil:
+    cdef int grow_in_row_cache(self, const PendingNode* node) except FAILED nogil:
         """Grow a subtree with its rows copied together."""
         cdef int32_t* structure = &self.structure[0] + node.first_structure
         cdef int32_t* estimation = (
             &self.estimation[0] + self.nodes[node.number].first_estimation)
         cdef Py_ssize_t n_estimation = self.nodes[node.number].n_estimation
-        cdef Py_ssize_t n = add_rows(self.excerpt, self.table, structure, 0, node.n_structure)
+        cdef Py_ssize_t n = add_rows(self.row_cache, self.table, structure, 0, node.n_structure)
         cdef int error
         if self.is_honest:
-            n = add_rows(self.excerpt, self.table, estimation, n, n_estimation)
-        show_excerpt(self.excerpt, n, &self.own)
-        self.is_in_excerpt = True
+            n = add_rows(self.row_cache, self.table, estimation, n, n_estimation)
+        use_row_cache(self.row_cache, n, &self.own)
+        self.is_in_row_cache = True
         error = self.grow_below(node[0])
-        self.is_in_excerpt = False
-        show_whole(self.excerpt, estimation, n_estimation, &self.own)
+        self.is_in_row_cache = False
+        use_whole_table(self.row_cache, estimation, n_estimation, &self.own)
         return error
 
-    cdef bint wants_excerpt(self, const Pending* node) noexcept nogil:
+    cdef bint fits_row_cache(self, const PendingNode* node) noexcept nogil:
         cdef Py_ssize_t n = node.n_structure
-        if self.excerpt is NULL or self.is_in_excerpt:
+        if self.row_cache is NULL or self.is_in_row_cache:
             return False
         if self.is_honest:
             n += self.nodes[node.number].n_estimation
-        return n <= self.excerpt.room
+        return n <= self.row_cache.capacity
 
-    cdef int split(self, Pending* node) except FAILED nogil:
+    cdef int split(self, PendingNode* node) except FAILED nogil:
         cdef Py_ssize_t number = node.number, first = self.nodes[number].first_estimation
         cdef Py_ssize_t n_estimation = self.nodes[number].n_estimation
         cdef Py_ssize_t left_structure, left_estimation
-        cdef Pending children[2]
+        cdef PendingNode children[2]
         cdef Split split
         cdef int error
-        if self.wants_excerpt(node):
-            return self.grow_in_excerpt(node)
+        if self.fits_row_cache(node):
+            return self.grow_in_row_cache(node)
         error = self.enter_block(node)
         if error == 0 and (self.count_classes(node) or not self.stops_when_pure()):
             error = self.draw(node, &split)
@@ -304,5 +304,5 @@ cdef class ListGrowth(CutGrowth):
             self.write(&self.nodes[number].node, &split)
             self.find_pure(node, children)
             self.part_lists(node, children)
-            error = self.hand_down(node.histogram, children)
+            error = self.pass_histogram_to_children(node.histogram, children)
         return error if error != 0 else self.push_children(children)

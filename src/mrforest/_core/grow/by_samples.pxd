@@ -4,7 +4,7 @@
 from libc.stdint cimport int32_t
 
 from mrforest._core.data.table cimport TrainingTable
-from mrforest._core.grow.builder cimport Growth, Limits, Pending
+from mrforest._core.grow.builder cimport TreeBuilder, Limits, PendingNode
 from mrforest._core.grow.splitter cimport Split
 from mrforest._core.rules.rule cimport Draw, SplitRule
 from mrforest._core.score.sample_scores cimport NodeScores
@@ -14,7 +14,7 @@ cdef enum:
     ELSEWHERE = -5                      # points that a split needs are not here
 
 
-cdef class SampledGrowth(Growth):
+cdef class SampleBuilder(TreeBuilder):
     cdef SplitRule rule
     cdef NodeScores scores
     cdef bint offers_equality
@@ -29,7 +29,7 @@ cdef class SampledGrowth(Growth):
         bint offers_equality, Py_ssize_t max_scored, Py_ssize_t min_minority, Py_ssize_t n_asked
     ) except -1
     cdef void begin(self, structure, points, key) except *
-    cdef bint is_asked(self, const Pending* node) noexcept nogil
+    cdef bint is_asked(self, const PendingNode* node) noexcept nogil
     cdef void count_columns(self, const int32_t* rows, Py_ssize_t n) noexcept nogil
     cdef Py_ssize_t count_minority(self, const int32_t* rows, Py_ssize_t n) noexcept nogil
     cdef bint is_pure(self, const int32_t* rows, Py_ssize_t n) noexcept nogil
@@ -38,7 +38,7 @@ cdef class SampledGrowth(Growth):
     cdef const int32_t* draw_sample(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t* size, Draw* draw) noexcept nogil
     cdef int draw_split(
-        self, const Pending* node, Split* split, Py_ssize_t* n_scored) noexcept nogil
+        self, const PendingNode* node, Split* split, Py_ssize_t* n_scored) noexcept nogil
     cdef void join_sides(
         self, int32_t* rows, Py_ssize_t n_structure, Py_ssize_t left_structure,
         Py_ssize_t left_held) noexcept nogil

@@ -21,7 +21,7 @@ from mrforest._core.grow.finish import grown_tree
 from mrforest._core.score.sample_scores cimport ScoredNode
 from mrforest._core.types cimport FAILED, VARIANCE, mass_of, moment_of
 
-cdef class SampledGrowth(Growth):
+cdef class SampleBuilder(TreeBuilder):
     """A growing tree; used by one thread, for one tree after the other."""
 
     def __init__(self, TrainingTable table, structure, points, key, Limits limits,
@@ -58,16 +58,16 @@ cdef class SampledGrowth(Growth):
         self.scores.begin_tree()
         self.held = points[len(structure):].copy()
 
-    cdef int start(self, Pending* root) noexcept nogil:
-        cdef int error = Growth.start(self, root)
+    cdef int start(self, PendingNode* root) noexcept nogil:
+        cdef int error = TreeBuilder.start(self, root)
         if error == 0:
             self.nodes[0].n_structure = <int32_t> root.n_structure
         return error
 
-    cdef bint must_stop(self, const Pending* node) noexcept nogil:
-        return Growth.must_stop(self, node) or not self.is_asked(node)
+    cdef bint must_stop(self, const PendingNode* node) noexcept nogil:
+        return TreeBuilder.must_stop(self, node) or not self.is_asked(node)
 
-    cdef bint is_asked(self, const Pending* node) noexcept nogil:
+    cdef bint is_asked(self, const PendingNode* node) noexcept nogil:
         """Whether the node is to be split at all: those of a trial are, if somebody asks what the
         tree says of one of their held points. These ascend, so a look at the first is enough."""
         cdef const GrownNode* grown = &self.nodes[node.number]
@@ -147,7 +147,7 @@ cdef class SampledGrowth(Growth):
             size[0] *= 2
 
     cdef int draw_split(
-        self, const Pending* node, Split* split, Py_ssize_t* n_scored
+        self, const PendingNode* node, Split* split, Py_ssize_t* n_scored
     ) noexcept nogil:
         """Let the rule draw; 0 if the node stays a leaf, ELSEWHERE if points are."""
         cdef const GrownNode* grown = &self.nodes[node.number]
@@ -202,12 +202,12 @@ cdef class SampledGrowth(Growth):
             memmove(middle, middle + n_right, left_held * sizeof(int32_t))
             memcpy(middle + left_held, self.scratch, n_right * sizeof(int32_t))
 
-    cdef int split(self, Pending* node) except FAILED nogil:
+    cdef int split(self, PendingNode* node) except FAILED nogil:
         cdef Py_ssize_t number = node.number, first = self.nodes[number].first_estimation
         cdef Py_ssize_t n = self.nodes[number].n_estimation, n_structure = node.n_structure
         cdef Py_ssize_t left_structure, left_held, n_scored, left
         cdef int32_t* rows = &self.estimation[0] + first
-        cdef Pending children[2]
+        cdef PendingNode children[2]
         cdef Split split
         cdef int error, side
         error = self.draw_split(node, &split, &n_scored)
@@ -305,27 +305,27 @@ def grow_sampled_tree(
         See `grown_tree`, `count` included; and held_leaf, int32, the leaf of each of
         the last points, in their order.
     """
-    cdef SampledGrowth growth = None
+    cdef SampleBuilder builder = None
     structure = points[:n_structure]
     while idle:
         try:
-            growth = idle.pop()
+            builder = idle.pop()
         except IndexError:  # another thread was faster
             break
-        if growth.can_grow(
+        if builder.can_grow(
                 table, structure, points, limits, rule, offers_equality, max_scored, min_minority,
                 n_asked):
-            growth.begin(structure, points, key)
+            builder.begin(structure, points, key)
             break
-        growth = None
-    if growth is None:
-        growth = SampledGrowth(
+        builder = None
+    if builder is None:
+        builder = SampleBuilder(
             table, structure, points, key, limits, rule, offers_equality, max_scored,
             min_minority, n_asked)
-    growth.begin_at(below)
-    tree = grown_tree(growth)
-    tree["held_leaf"] = growth.held_leaves()
+    builder.begin_at(below)
+    tree = grown_tree(builder)
+    tree["held_leaf"] = builder.held_leaves()
     if idle is not None:
-        growth.forget_points()
-        idle.append(growth)
+        builder.forget_points()
+        idle.append(builder)
     return tree

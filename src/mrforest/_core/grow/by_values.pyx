@@ -6,7 +6,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from mrforest._core.data.table cimport TrainingTable
-from mrforest._core.grow.builder cimport Growth, Limits, Pending
+from mrforest._core.grow.builder cimport TreeBuilder, Limits, PendingNode
 from mrforest._core.score.impurity cimport all_right, fresh_score
 from mrforest._core.types cimport EQUALITY, FEATURE_MASK, MISSING_LEFT, VARIANCE, Node, Table, at
 
@@ -24,7 +24,7 @@ cdef double number_between(double a, double b, double u) noexcept nogil:
     return t if a <= t < b else a
 
 
-cdef class RawGrowth(Growth):
+cdef class ValueBuilder(TreeBuilder):
     """A tree of thresholds on values."""
 
     def __cinit__(self, TrainingTable table, structure, estimation, key, Limits limits, *_):
@@ -54,7 +54,7 @@ cdef class RawGrowth(Growth):
         memcpy(rows + n_left, self.scratch, n_right * sizeof(int32_t))
         return n_left
 
-    cdef double score(self, const Pending* node, const Node* cut) noexcept nogil:
+    cdef double score(self, const PendingNode* node, const Node* cut) noexcept nogil:
         """Score of a cut of a node whose totals are counted; an empty side adds 0."""
         cdef const Table* table = self.table
         cdef const int32_t* rows = &self.structure[0] + node.first_structure
@@ -83,15 +83,15 @@ cdef class RawGrowth(Growth):
             gap += self.sides.left[k] - self.sides.right[k]
         return gap >= 0
 
-    cdef Py_ssize_t cut_estimation(self, const Pending* node, const Node* cut) noexcept nogil:
+    cdef Py_ssize_t cut_estimation(self, const PendingNode* node, const Node* cut) noexcept nogil:
         """Partition the estimation points of a node; return how many are left."""
         return self.partition(
             &self.estimation[0] + self.nodes[node.number].first_estimation,
             self.nodes[node.number].n_estimation, cut)
 
     cdef int cut_node(
-        self, const Pending* node, const Node* cut, Py_ssize_t left_estimation, double score,
-        Pending* children
+        self, const PendingNode* node, const Node* cut, Py_ssize_t left_estimation, double score,
+        PendingNode* children
     ) noexcept nogil:
         """Partition the structure points, too, and add the children."""
         cdef Py_ssize_t number = node.number, left_structure = left_estimation

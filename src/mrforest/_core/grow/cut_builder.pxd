@@ -2,7 +2,7 @@
 """What trees of cuts have in common: a rule draws the cut of a node."""
 
 from mrforest._core.data.table cimport TrainingTable
-from mrforest._core.grow.builder cimport Growth, Limits, Pending
+from mrforest._core.grow.builder cimport TreeBuilder, Limits, PendingNode
 from mrforest._core.grow.python_rule cimport PythonRule
 from mrforest._core.grow.splitter cimport Split, Splitter
 from mrforest._core.rules.rule cimport SplitRule
@@ -10,7 +10,7 @@ from mrforest._core.score.histogram_pool cimport HistogramPool
 from mrforest._core.types cimport FAILED, Node
 
 
-cdef class CutGrowth(Growth):
+cdef class CutBuilder(TreeBuilder):
     cdef SplitRule rule
     cdef PythonRule python              # the same, if it is one
     cdef HistogramPool pool
@@ -22,7 +22,7 @@ cdef class CutGrowth(Growth):
     ) except -1
     cdef void begin(self, structure, estimation, key) except *
     cdef void prepare(self) except *
-    cdef int draw(self, const Pending* node, Split* split) except FAILED nogil
+    cdef int draw(self, const PendingNode* node, Split* split) except FAILED nogil
     cdef void write(self, Node* node, const Split* split) noexcept nogil
 
 

@@ -6,11 +6,11 @@ from libc.string cimport memset
 
 from mrforest._core.random.rng cimport Purpose, open_stream
 from mrforest._core.score.feature_scores cimport NodeView
-from mrforest._core.score.workspace cimport Slice
+from mrforest._core.score.workspace cimport RowSpan
 from mrforest._core.types cimport EQUALITY, MISSING_LEFT
 
 
-cdef class CutGrowth(Growth):
+cdef class CutBuilder(TreeBuilder):
     """A tree that grows by a split rule; a subclass says what its nodes are."""
 
     def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
@@ -40,13 +40,13 @@ cdef class CutGrowth(Growth):
         """Another tree of the same table, limits and rule, when one is done."""
         self.set_points(structure, estimation, key)
         # The slices of the tree before may lie where those of this one do.
-        memset(self.splitter.no_cut, 0, self.table.n_features * sizeof(Slice))
+        memset(self.splitter.no_cut, 0, self.table.n_features * sizeof(RowSpan))
         self.prepare()
 
     cdef void prepare(self) except *:
         """What is to be done with the points of a tree before it grows."""
 
-    cdef int draw(self, const Pending* node, Split* split) except FAILED nogil:
+    cdef int draw(self, const PendingNode* node, Split* split) except FAILED nogil:
         """Let the rule draw; 0 if the node stays a leaf, negative: an error."""
         cdef NodeView view
         view.structure = &self.structure[0] + node.first_structure

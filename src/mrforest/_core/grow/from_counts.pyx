@@ -19,12 +19,12 @@ from mrforest._core.grow.leaves cimport draw_label, weigh_classes
 from mrforest._core.grow.partition cimport partition_rows
 from mrforest._core.grow.splitter cimport Split, Splitter
 from mrforest._core.random.rng cimport ROOT_PATH, Purpose, child_path, open_stream
-from mrforest._core.rules.rule cimport Draw, Elsewhere, SplitRule
+from mrforest._core.rules.rule cimport Draw, RemotePoints, SplitRule
 from mrforest._core.score.feature_scores cimport NodeView
 from mrforest._core.score.histogram cimport Selection, count_columns, count_points
 from mrforest._core.score.histogram_pool cimport HistogramPool
 from mrforest._core.score.impurity cimport node_score, node_weight
-from mrforest._core.score.workspace cimport Slice
+from mrforest._core.score.workspace cimport RowSpan
 from mrforest._core.types cimport BAD_CHOICE, NONE, Cut, Node
 
 
@@ -57,7 +57,7 @@ cdef class Chooser:
     cdef int histogram
     cdef int64_t[::1] totals
     cdef SplitRule rule
-    cdef Elsewhere elsewhere            # points that a rule asks for
+    cdef RemotePoints remote_points            # points that a rule asks for
     cdef int64_t[:, ::1] places
     cdef int32_t[::1] order
     cdef Py_ssize_t n_marks, n_cells
@@ -86,18 +86,18 @@ cdef class Chooser:
         if rule.restricts:
             self.n_drawn = rule.n_points
             self.order = np.empty(table.view.n_features, dtype=np.int32)
-            self.elsewhere.n_drawn = self.n_drawn
-            self.elsewhere.order = &self.order[0]
-            self.splitter.elsewhere = &self.elsewhere
+            self.remote_points.n_drawn = self.n_drawn
+            self.remote_points.order = &self.order[0]
+            self.splitter.remote_points = &self.remote_points
 
-    cdef void make_room(self, Py_ssize_t n_structure) except *:
+    cdef void reserve(self, Py_ssize_t n_structure) except *:
         """Room for the points that a rule draws, in a node that has more than these."""
         if n_structure <= self.n_drawn:
             return
-        if self.elsewhere.places is NULL:
+        if self.remote_points.places is NULL:
             self.places = np.empty(
                 (self.owner.view.n_features, self.n_drawn), dtype=np.int64)
-            self.elsewhere.places = &self.places[0, 0]
+            self.remote_points.places = &self.places[0, 0]
         if n_structure > self.n_marks:
             free(self.splitter.marks)
             self.splitter.marks = <uint8_t*> calloc(n_structure + 1, 1)
@@ -116,11 +116,11 @@ cdef class Chooser:
         """A node without points, and work space for it."""
         cdef NodeView view
         # Features without a cut are known by slices of points, and here there are none.
-        memset(self.splitter.no_cut, 0, self.owner.view.n_features * sizeof(Slice))
+        memset(self.splitter.no_cut, 0, self.owner.view.n_features * sizeof(RowSpan))
         if self.rule.restricts:
-            self.make_room(n_structure)
-        self.elsewhere.n_order = 0
-        self.elsewhere.lacks = False
+            self.reserve(n_structure)
+        self.remote_points.n_order = 0
+        self.remote_points.lacks = False
         view.structure = view.estimation = NULL
         view.n_structure = n_structure
         view.n_estimation = n_points
@@ -156,12 +156,12 @@ cdef class Chooser:
         draw.stream = view.stream
         draw.mode = 0
         n_first = self.rule.count_features(self.owner.view.n_features, &draw)
-        self.elsewhere.codes = NULL
-        self.elsewhere.is_known = &nothing[0]
+        self.remote_points.codes = NULL
+        self.remote_points.is_known = &nothing[0]
         # As nothing is known, no feature has a cut, and all are looked at.
         with nogil:
             self.splitter.split(&view, &split)
-        features = np.array(self.order[:self.elsewhere.n_order])
+        features = np.array(self.order[:self.remote_points.n_order])
         return features, np.asarray(self.places)[features], n_first
 
     def choose(
@@ -221,11 +221,11 @@ cdef class Chooser:
             if codes is None or is_known is None:
                 is_known = np.zeros(self.owner.view.n_features, dtype=np.uint8)
             else:
-                self.elsewhere.codes = &codes[0, 0]
-            self.elsewhere.is_known = &is_known[0]
+                self.remote_points.codes = &codes[0, 0]
+            self.remote_points.is_known = &is_known[0]
         with nogil:
             found = self.splitter.split(&view, &split)
-        self.lacks = self.elsewhere.lacks
+        self.lacks = self.remote_points.lacks
         if found == BAD_CHOICE:
             raise ValueError("the split rule chose a feature or a cut that it was not given")
         if found == 0:

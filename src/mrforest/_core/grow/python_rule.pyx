@@ -31,15 +31,15 @@ cdef class PythonRule(SplitRule):
         self, Splitter splitter, TrainingTable table, NodeView* node, Split* split
     ) except -3:
         """Ask; 0 if the node stays a leaf."""
-        cdef Py_ssize_t feature, i, n_cuts, n = 0, room = 0, chosen
+        cdef Py_ssize_t feature, i, n_cuts, n = 0, capacity = 0, chosen
         cdef Found* found = NULL
         cdef void* more
         try:
             for feature in range(table.view.n_features):
                 n_cuts = splitter.score_feature(node, feature, NONE, NULL)
-                if n + n_cuts > room:
-                    room = 2 * (n + n_cuts)
-                    more = realloc(found, room * sizeof(Found))
+                if n + n_cuts > capacity:
+                    capacity = 2 * (n + n_cuts)
+                    more = realloc(found, capacity * sizeof(Found))
                     if more is NULL:
                         raise MemoryError("no memory to grow a tree")
                     found = <Found*> more

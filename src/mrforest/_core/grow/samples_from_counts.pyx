@@ -10,8 +10,8 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from mrforest._core.data.table cimport TrainingTable
-from mrforest._core.grow.builder cimport Limits, Pending
-from mrforest._core.grow.by_samples cimport ALL_NODES, ELSEWHERE, SampledGrowth
+from mrforest._core.grow.builder cimport Limits, PendingNode
+from mrforest._core.grow.by_samples cimport ALL_NODES, ELSEWHERE, SampleBuilder
 from mrforest._core.grow.cut_builder cimport write_split
 from mrforest._core.grow.splitter cimport Split
 from mrforest._core.random.rng cimport Purpose, Stream, next_index, open_stream
@@ -109,7 +109,7 @@ cdef class CountedScores(NodeScores):
         return n
 
 
-cdef class RemoteSample(SampledGrowth):
+cdef class RemoteSample(SampleBuilder):
     """A node of a tree, of whose points only those are here that were asked for."""
 
     cdef NodeScores by_rows
@@ -150,13 +150,13 @@ cdef class RemoteSample(SampledGrowth):
         if self.is_counted:
             self.by_counts.add_up(self.totals)
         else:
-            SampledGrowth.count_columns(self, rows, n)
+            SampleBuilder.count_columns(self, rows, n)
 
     cdef Py_ssize_t count_minority(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t k
         cdef int64_t most = 0
         if not self.is_counted:
-            return SampledGrowth.count_minority(self, rows, n)
+            return SampleBuilder.count_minority(self, rows, n)
         self.by_counts.add_up(self.totals)
         for k in range(self.table.n_columns):
             most = max(most, self.totals[k])
@@ -229,7 +229,7 @@ cdef class SampleChooser:
             See `Chooser.choose`.
         """
         cdef RemoteSample here = self.node
-        cdef Pending node
+        cdef PendingNode node
         cdef Split split
         cdef Node written
         cdef Py_ssize_t n_scored = 0

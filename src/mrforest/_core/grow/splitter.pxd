@@ -2,9 +2,9 @@
 """The draws of a rule among the candidates of a node."""
 
 from mrforest._core.rules.rule cimport Draw
-from mrforest._core.score.bit_matrix cimport Sheets
+from mrforest._core.score.bit_matrix cimport BitMatrices
 from mrforest._core.score.feature_scores cimport FeatureScores, NodeView
-from mrforest._core.score.workspace cimport Able
+from mrforest._core.score.workspace cimport SplittableFeature
 from mrforest._core.types cimport Cut, Table
 
 
@@ -17,15 +17,15 @@ cdef struct Split:
 
 cdef class Splitter(FeatureScores):
     cdef int split(self, NodeView* node, Split* split) noexcept nogil
-    cdef bint look_at(
-        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_able,
+    cdef bint score_one(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_splittable,
         Draw* draw) noexcept nogil
-    cdef int make_lists(self, Sheets* sheets) noexcept nogil
-    cdef Py_ssize_t look_in_block(self, const NodeView* node, Draw* draw) noexcept nogil
-    cdef Py_ssize_t look_in_sheet(self, const NodeView* node, Draw* draw) noexcept nogil
-    cdef Py_ssize_t look_at_some(self, const NodeView* node, Draw* draw) noexcept nogil
+    cdef int make_lists(self, BitMatrices* matrices) noexcept nogil
+    cdef Py_ssize_t score_block(self, const NodeView* node, Draw* draw) noexcept nogil
+    cdef Py_ssize_t score_bit_matrix(self, const NodeView* node, Draw* draw) noexcept nogil
+    cdef Py_ssize_t score_drawn(self, const NodeView* node, Draw* draw) noexcept nogil
     cdef bint can_use_block(self) noexcept nogil
     cdef void set_table(self, const Table* table) noexcept nogil
-    cdef bint note(
-        self, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_able, double best
+    cdef bint keep_if_splittable(
+        self, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_splittable, double best
     ) noexcept nogil

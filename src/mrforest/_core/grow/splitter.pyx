@@ -7,12 +7,12 @@
 from libc.stdint cimport int32_t
 
 from mrforest._core.rules.rule cimport LEAF, Draw
-from mrforest._core.score.bit_matrix cimport Sheets
-from mrforest._core.score.bit_scores cimport best_in_sheet, best_of_all, count_all_slices
+from mrforest._core.score.bit_matrix cimport BitMatrices
+from mrforest._core.score.bit_scores cimport best_of_bits, best_of_all, count_all_bits
 from mrforest._core.score.feature_order cimport next_feature, put_back
 from mrforest._core.score.impurity cimport score_tolerance
-from mrforest._core.score.node_lists cimport new_shortlist
-from mrforest._core.score.sorted_block cimport BLOCK_POINTS, Block, find_best, new_block
+from mrforest._core.score.node_lists cimport new_node_lists
+from mrforest._core.score.sorted_block cimport BLOCK_POINTS, SortedBlock, find_best, new_block
 from mrforest._core.score.workspace cimport NO_CUT
 from mrforest._core.types cimport BAD_CHOICE, GINI, NONE, OUT_OF_MEMORY, Table
 
@@ -22,55 +22,55 @@ cdef class Splitter(FeatureScores):
 
     # ---- some features -------------------------------------------------------------------
 
-    cdef bint look_at(
-        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_able,
+    cdef bint score_one(
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_splittable,
         Draw* draw
     ) noexcept nogil:
         """Whether a feature has a candidate; then it is written to `able` and `best`."""
         cdef double best
-        if self.is_sliced(feature):
-            best = best_in_sheet(self.sheets, feature)
+        if self.has_bits(feature):
+            best = best_of_bits(self.matrices, feature)
         elif self.is_plain_in(node, feature, place):
             best = self.best_alone(node, feature, place)
         else:
             if self.rule.restricts:
-                self.able[n_able].before = draw[0]
+                self.splittable[n_splittable].before = draw[0]
             best = self.best_of_cuts(self.score_feature(node, feature, place, draw))
-        return self.note(feature, place, n_able, best)
+        return self.keep_if_splittable(feature, place, n_splittable, best)
 
-    cdef inline bint note(
-        self, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_able, double best
+    cdef inline bint keep_if_splittable(
+        self, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_splittable, double best
     ) noexcept nogil:
         """Write a feature to `able` and `best`, unless it has no cut."""
-        self.best[n_able] = best
-        self.columns_able[n_able] = <int32_t> feature
-        self.able[n_able].place = place
+        self.best[n_splittable] = best
+        self.splittable_columns[n_splittable] = <int32_t> feature
+        self.splittable[n_splittable].place = place
         return best != NO_CUT
 
-    cdef Py_ssize_t look_at_some(self, const NodeView* node, Draw* draw) noexcept nogil:
+    cdef Py_ssize_t score_drawn(self, const NodeView* node, Draw* draw) noexcept nogil:
         """Look at as many features as the rule wants, and further ones until one has a candidate;
         return how many have."""
         cdef Py_ssize_t n_features = self.table.n_features
-        cdef Py_ssize_t n = self.rule.count_features(n_features, draw), n_drawn = 0, n_able = 0, i
+        cdef Py_ssize_t n = self.rule.count_features(n_features, draw), n_drawn = 0, n_splittable = 0, i
         if n < n_features:
             n_drawn = n
             for i in range(n):
                 next_feature(&self.order, i, &draw.stream)
         else:
             n = n_features
-        self.selected.is_told = False
+        self.node_histogram.has_rows = False
         self.is_listed = self.can_be_listed(node)
-        self.look_together(node, self.order.features, n, self.place)
+        self.count_together(node, self.order.features, n, self.place)
         for i in range(n):
-            n_able += self.look_at(node, self.order.features[i], self.place[i], n_able, draw)
-        while n_able == 0 and n < n_features:
+            n_splittable += self.score_one(node, self.order.features[i], self.place[i], n_splittable, draw)
+        while n_splittable == 0 and n < n_features:
             next_feature(&self.order, n, &draw.stream)
-            self.look_together(node, self.order.features + n, 1, self.place + n)
-            n_able += self.look_at(node, self.order.features[n], self.place[n], n_able, draw)
+            self.count_together(node, self.order.features + n, 1, self.place + n)
+            n_splittable += self.score_one(node, self.order.features[n], self.place[n], n_splittable, draw)
             n += 1
             n_drawn = n
         put_back(&self.order, n_drawn)
-        return n_able
+        return n_splittable
 
     # ---- in a block ----------------------------------------------------------------------
 
@@ -88,98 +88,98 @@ cdef class Splitter(FeatureScores):
             and (self.floor == 0 or (self.counts_points and self.floor <= 1))
             and table.criterion == GINI and table.mass is NULL and table.class_weight is NULL)
 
-    cdef int make_lists(self, Sheets* sheets) noexcept nogil:
+    cdef int make_lists(self, BitMatrices* matrices) noexcept nogil:
         """Room for lists of features that are no slices of the sheets, which may be NULL; without
         sheets, rules that look at all features have blocks instead."""
         cdef Py_ssize_t f
-        self.sheets = sheets
+        self.matrices = matrices
         for f in range(self.table.n_features):
             self.others[self.n_others] = <int32_t> f
-            self.n_others += not self.is_sliced(f)
+            self.n_others += not self.has_bits(f)
         if (not self.is_plain or self.n_others == 0 or self.table.n_columns > BLOCK_POINTS
-                or (sheets is NULL and self.rule.looks_at_all)):
+                or (matrices is NULL and self.rule.looks_at_all)):
             return 0
-        self.short = new_shortlist(self.n_others)
-        return 0 if self.short is not NULL else OUT_OF_MEMORY
+        self.node_lists = new_node_lists(self.n_others)
+        return 0 if self.node_lists is not NULL else OUT_OF_MEMORY
 
-    cdef Py_ssize_t look_in_block(self, const NodeView* node, Draw* draw) noexcept nogil:
+    cdef Py_ssize_t score_block(self, const NodeView* node, Draw* draw) noexcept nogil:
         """Look at all features; return how many have a candidate: these stay open."""
-        cdef Block* block = self.block
+        cdef SortedBlock* block = self.block
         cdef const int32_t* above = block.open + node.level * block.n_features
         cdef int32_t* open = block.open + (node.level + 1) * block.n_features
-        cdef Py_ssize_t i, n_able = 0
+        cdef Py_ssize_t i, n_splittable = 0
         cdef int32_t number
         self.rule.count_features(self.table.n_features, draw)
         find_best(block, node.first, node.level)
         for i in range(block.n_open[node.level]):
-            number = open[n_able] = above[i]
+            number = open[n_splittable] = above[i]
             if block.is_plain[number]:
-                n_able += self.note(block.feature[number], number, n_able, block.best[i])
+                n_splittable += self.keep_if_splittable(block.feature[number], number, n_splittable, block.best[i])
             else:
-                n_able += self.look_at(node, block.feature[number], number, n_able, draw)
-        block.n_open[node.level + 1] = n_able
-        return n_able
+                n_splittable += self.score_one(node, block.feature[number], number, n_splittable, draw)
+        block.n_open[node.level + 1] = n_splittable
+        return n_splittable
 
     # ---- in a sheet ----------------------------------------------------------------------
 
-    cdef Py_ssize_t look_in_sheet(self, const NodeView* node, Draw* draw) noexcept nogil:
+    cdef Py_ssize_t score_bit_matrix(self, const NodeView* node, Draw* draw) noexcept nogil:
         """Look at all features; return how many have a candidate."""
-        cdef Py_ssize_t f, i = 0, n_able = 0
+        cdef Py_ssize_t f, i = 0, n_splittable = 0
         self.rule.count_features(self.table.n_features, draw)
-        count_all_slices(self.sheets)
+        count_all_bits(self.matrices)
         if self.n_others == 0:
-            return best_of_all(self.sheets, self.columns_able, self.best)
-        self.selected.is_told = False
+            return best_of_all(self.matrices, self.splittable_columns, self.best)
+        self.node_histogram.has_rows = False
         self.is_listed = self.can_be_listed(node)
-        self.look_together(node, self.others, self.n_others, self.place)
+        self.count_together(node, self.others, self.n_others, self.place)
         for f in range(self.table.n_features):
-            if self.sheets.slices.is_sliced[f]:
-                n_able += self.note(f, NONE, n_able, best_in_sheet(self.sheets, f))
+            if self.matrices.slices.has_bits[f]:
+                n_splittable += self.keep_if_splittable(f, NONE, n_splittable, best_of_bits(self.matrices, f))
             else:
-                n_able += self.look_at(node, f, self.place[i], n_able, draw)
+                n_splittable += self.score_one(node, f, self.place[i], n_splittable, draw)
                 i += 1
-        return n_able
+        return n_splittable
 
     # ---- the node ------------------------------------------------------------------------
 
     cdef int split(self, NodeView* node, Split* split) noexcept nogil:
         """Let the rule draw a feature and a cut; 0 if the node stays a leaf."""
         cdef Draw draw
-        cdef Py_ssize_t n_able, n_cuts, i, chosen
+        cdef Py_ssize_t n_splittable, n_cuts, i, chosen
         cdef double highest, tolerance
-        cdef Able* able
+        cdef SplittableFeature* splittable
         draw.stream = node.stream
         draw.mode = 0
         draw.depth = node.depth
         draw.n_structure = node.n_structure
         draw.n_estimation = node.n_estimation
         draw.totals = node.totals
-        draw.features = self.columns_able
-        if self.sheets is not NULL and self.rule.looks_at_all:
-            n_able = self.look_in_sheet(node, &draw)
+        draw.features = self.splittable_columns
+        if self.matrices is not NULL and self.rule.looks_at_all:
+            n_splittable = self.score_bit_matrix(node, &draw)
         elif node.level != NONE:
-            n_able = self.look_in_block(node, &draw)
+            n_splittable = self.score_block(node, &draw)
         else:
-            n_able = self.look_at_some(node, &draw)
-        if n_able == 0:
+            n_splittable = self.score_drawn(node, &draw)
+        if n_splittable == 0:
             return 0
 
         highest = self.best[0]
-        for i in range(1, n_able):
+        for i in range(1, n_splittable):
             highest = max(highest, self.best[i])
         tolerance = score_tolerance(self.table, node.totals, highest)
-        chosen = self.rule.choose_feature(self.best, n_able, tolerance, self.work, &draw)
-        if not 0 <= chosen < n_able:
+        chosen = self.rule.choose_feature(self.best, n_splittable, tolerance, self.work, &draw)
+        if not 0 <= chosen < n_splittable:
             return 0 if chosen == LEAF else BAD_CHOICE
-        able = &self.able[chosen]
-        able.feature = self.columns_able[chosen]
-        n_cuts = self.score_feature(node, able.feature, able.place, &able.before)
-        draw.features = &able.feature
+        splittable = &self.splittable[chosen]
+        splittable.feature = self.splittable_columns[chosen]
+        n_cuts = self.score_feature(node, splittable.feature, splittable.place, &splittable.before)
+        draw.features = &splittable.feature
         chosen = self.rule.choose_cut(self.scores, n_cuts, tolerance, self.work, &draw)
         if not 0 <= chosen < n_cuts:
             return 0 if chosen == LEAF else BAD_CHOICE
-        split.feature = able.feature
-        split.place = able.place
+        split.feature = splittable.feature
+        split.place = splittable.place
         split.cut = self.cuts[chosen]
         split.score = self.scores[chosen]
         return 1

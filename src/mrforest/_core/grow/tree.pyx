@@ -3,38 +3,38 @@
 
 from mrforest._core.data.table cimport TrainingTable
 from mrforest._core.grow.builder cimport Limits
-from mrforest._core.grow.cut_builder cimport CutGrowth
+from mrforest._core.grow.cut_builder cimport CutBuilder
 from mrforest._core.grow.finish import grown_tree
 from mrforest._core.grow.python_rule cimport PythonRule
 from mrforest._core.rules.rule cimport SplitRule
 from mrforest._core.types cimport GINI
-from mrforest._core.grow.by_rows import ListGrowth
-from mrforest._core.grow.by_bits import MaskGrowth
+from mrforest._core.grow.by_rows import RowBuilder
+from mrforest._core.grow.by_bits import BitBuilder
 
 
-cdef object grows_by_masks(TrainingTable table, Limits limits, SplitRule rule):
+cdef object can_use_bits(TrainingTable table, Limits limits, SplitRule rule):
     """Whether nodes can be masks: points count one each, and it does not matter which they are."""
     return (table.view.criterion == GINI and table.view.mass is NULL
-            and table.view.class_weight is NULL and table.has_slices and limits.min_weight == 0
+            and table.view.class_weight is NULL and table.has_cut_bits and limits.min_weight == 0
             and not rule.restricts and not isinstance(rule, PythonRule))
 
 
-cdef object growth_of(
+cdef object builder_of(
     TrainingTable table, structure, estimation, key, Limits limits, SplitRule rule, idle
 ):
     """What grows the tree: one that has grown another tree before, if there is such."""
-    cdef CutGrowth growth
+    cdef CutBuilder builder
     while idle:
         try:
-            growth = idle.pop()
+            builder = idle.pop()
         except IndexError:  # another thread was faster
             break
-        if growth.can_grow(table, structure, estimation, limits, rule):
-            growth.begin(structure, estimation, key)
-            return growth
-    if grows_by_masks(table, limits, rule):
-        return MaskGrowth(table, structure, estimation, key, limits, rule)
-    return ListGrowth(table, structure, estimation, key, limits, rule)
+        if builder.can_grow(table, structure, estimation, limits, rule):
+            builder.begin(structure, estimation, key)
+            return builder
+    if can_use_bits(table, limits, rule):
+        return BitBuilder(table, structure, estimation, key, limits, rule)
+    return RowBuilder(table, structure, estimation, key, limits, rule)
 
 
 def grow_tree(
@@ -67,10 +67,10 @@ def grow_tree(
     dict of arrays
         See `grown_tree`.
     """
-    cdef CutGrowth growth = growth_of(table, structure, estimation, key, limits, rule, idle)
-    growth.begin_at(below)
-    tree = grown_tree(growth)
+    cdef CutBuilder builder = builder_of(table, structure, estimation, key, limits, rule, idle)
+    builder.begin_at(below)
+    tree = grown_tree(builder)
     if idle is not None:
-        growth.forget_points()
-        idle.append(growth)
+        builder.forget_points()
+        idle.append(builder)
     return tree

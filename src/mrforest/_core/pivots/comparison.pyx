@@ -14,7 +14,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from mrforest._core.data.table cimport TrainingTable
-from mrforest._core.grow.builder cimport Growth, Limits, Pending
+from mrforest._core.grow.builder cimport TreeBuilder, Limits, PendingNode
 from mrforest._core.kernels.dispatch cimport CATEGORIES, GAPS, NUMBERS, Distance, Packing, kernels
 from mrforest._core.pivots.hamming cimport no_packing, pack, pack_for
 from mrforest._core.random.rng cimport Purpose, Stream, next_index, open_stream
@@ -164,7 +164,7 @@ cdef class PythonComparer(Comparer):
 
 # ---- growth ------------------------------------------------------------------------------------
 
-cdef class PivotGrowth(Growth):
+cdef class PivotBuilder(TreeBuilder):
     """A tree of comparisons with two pivots."""
 
     cdef Comparer comparer
@@ -195,7 +195,7 @@ cdef class PivotGrowth(Growth):
         return self.left[0] and not self.left[1]
 
     cdef Py_ssize_t compare_estimation(
-        self, const Pending* node, const int32_t* pivots
+        self, const PendingNode* node, const int32_t* pivots
     ) except FAILED nogil:
         """Which estimation points go left; return how many."""
         cdef Py_ssize_t n = self.nodes[node.number].n_estimation, n_left = 0, i
@@ -222,7 +222,7 @@ cdef class PivotGrowth(Growth):
         return 1
 
     cdef int draw(
-        self, const Pending* node, int32_t* pivots, Py_ssize_t* n_left
+        self, const PendingNode* node, int32_t* pivots, Py_ssize_t* n_left
     ) except FAILED nogil:
         """Draw two pivots; 0 if the node stays a leaf. `left` tells the estimation points."""
         cdef Stream stream = open_stream(
@@ -264,11 +264,11 @@ cdef class PivotGrowth(Growth):
             n_right += not self.left[i]
         memcpy(rows + n_left, self.scratch, n_right * sizeof(int32_t))
 
-    cdef int split(self, Pending* node) except FAILED nogil:
+    cdef int split(self, PendingNode* node) except FAILED nogil:
         cdef Py_ssize_t number = node.number, first = self.nodes[number].first_estimation
         cdef Py_ssize_t n_estimation = self.nodes[number].n_estimation
         cdef Py_ssize_t left_estimation = 0, left_structure, i
-        cdef Pending children[2]
+        cdef PendingNode children[2]
         cdef int32_t pivots[2]
         cdef int error
         if self.supervised and not self.count_totals(node):
@@ -317,7 +317,7 @@ def grow_by_comparisons(
     dict of arrays
         See `grown_tree`.
     """
-    return grown_tree(PivotGrowth(table, structure, estimation, key, limits, comparer, supervised))
+    return grown_tree(PivotBuilder(table, structure, estimation, key, limits, comparer, supervised))
 
 
 # ---- prediction --------------------------------------------------------------------------------

@@ -18,14 +18,14 @@ from mrforest._core.kernels.dispatch cimport (
 from mrforest._core.predict.walk cimport CodedNodes
 from mrforest._core.types cimport Node
 
-STEP_DTYPE = np.dtype(
+SPLIT_DTYPE = np.dtype(
     [("cut", np.int32), ("from", np.uint16), ("left", np.uint16), ("right", np.uint16)], align=True)
 RUN_DTYPE = np.dtype([("n_splits", np.int32), ("ends", np.int32)])
 
 # A tally is not ready to be added to while the last side is on its way: several take turns.
 cdef enum:
     TURNS = 4
-    MAX_FATES = 9
+    MAX_ENDS = 9
     BOTH_KEPT = 8
     MANY_SETS = 96        # they are in the fastest cache with room to spare
     MOST_WITH_TURNS = 8   # classes; with more, the same class is not so often the next
@@ -60,47 +60,47 @@ cdef class Layout:
     Splits wait in lists, by the fates of their sides. The longest list is next, all of it; if many
     sets are about, one is next that makes no more of them.
     """
-    cdef Sieve sieve
+    cdef BitVotes votes
     # Of the tree that is laid out
     cdef const CodedNode* tree
     cdef const int32_t* label
-    cdef SetSplit* steps
+    cdef SetSplit* splits
     cdef SplitRun* runs
     # Of each node
     cdef int32_t[::1] after             # the next in its list
     cdef uint16_t[::1] place
-    cdef int32_t[MAX_FATES] head, length
+    cdef int32_t[MAX_ENDS] head, length
     cdef uint16_t[::1] free_places
     cdef Py_ssize_t n_places, n_free
     cdef int32_t[::1] turn
 
-    def __cinit__(self, Py_ssize_t most_nodes, Sieve sieve not None):
-        self.sieve = sieve
+    def __cinit__(self, Py_ssize_t most_nodes, BitVotes votes not None):
+        self.votes = votes
         self.after = np.empty(most_nodes, dtype=np.int32)
         self.place = np.empty(most_nodes, dtype=np.uint16)
         self.free_places = np.empty(most_nodes, dtype=np.uint16)
-        self.turn = np.zeros(sieve.n_classes, dtype=np.int32)
+        self.turn = np.zeros(votes.n_classes, dtype=np.int32)
 
-    cdef int fate_of(self, int32_t node) noexcept nogil:
+    cdef int end_of(self, int32_t node) noexcept nogil:
         if self.label[node] < 0:
             return KEEP
-        return DROP if self.label[node] == self.sieve.rest else JOIN
+        return DROP if self.label[node] == self.votes.rest else JOIN
 
     cdef void wait(self, int32_t node, uint16_t place) noexcept nogil:
         cdef int32_t child = self.tree[node].child
-        cdef int fates = self.fate_of(child) + N_ENDS * self.fate_of(child + 1)
+        cdef int ends = self.end_of(child) + N_ENDS * self.end_of(child + 1)
         self.place[node] = place
-        self.after[node] = self.head[fates]
-        self.head[fates] = node
-        self.length[fates] += 1
+        self.after[node] = self.head[ends]
+        self.head[ends] = node
+        self.length[ends] += 1
 
     cdef int next_fates(self) noexcept nogil:
         """The list to be emptied; -1: all are empty."""
-        cdef int fates, best = -1
-        for fates in range(MAX_FATES):
-            if self.length[fates] and (best < 0 or self.length[fates] > self.length[best]):
-                if fates != BOTH_KEPT or self.n_places - self.n_free < MANY_SETS:
-                    best = fates
+        cdef int ends, best = -1
+        for ends in range(MAX_ENDS):
+            if self.length[ends] and (best < 0 or self.length[ends] > self.length[best]):
+                if ends != BOTH_KEPT or self.n_places - self.n_free < MANY_SETS:
+                    best = ends
         return BOTH_KEPT if best < 0 and self.length[BOTH_KEPT] else best
 
     cdef uint16_t new_place(self) noexcept nogil:
@@ -108,70 +108,70 @@ cdef class Layout:
             self.n_free -= 1
             return self.free_places[self.n_free]
         self.n_places += 1
-        return <uint16_t> (self.sieve.root_place() + self.n_places)
+        return <uint16_t> (self.votes.root_place() + self.n_places)
 
-    cdef uint16_t place_of(self, int32_t side, int fate, uint16_t own) noexcept nogil:
+    cdef uint16_t place_of(self, int32_t side, int end, uint16_t own) noexcept nogil:
         cdef int32_t label = self.label[side]
-        if fate != JOIN:
+        if end != JOIN:
             return own
-        self.turn[label] = (self.turn[label] + 1) % self.sieve.n_turns
-        return self.sieve.tally_of(label, self.turn[label])
+        self.turn[label] = (self.turn[label] + 1) % self.votes.n_turns
+        return self.votes.tally_of(label, self.turn[label])
 
     cdef Py_ssize_t lay_out(self) noexcept nogil:
         """Steps and runs of a tree that is no leaf; return the number of runs."""
         cdef Py_ssize_t n_runs = 0
-        cdef int fates
+        cdef int ends
         cdef int32_t node, n
-        for fates in range(MAX_FATES):
-            self.head[fates] = -1
-            self.length[fates] = 0
-        self.wait(0, self.sieve.root_place())
+        for ends in range(MAX_ENDS):
+            self.head[ends] = -1
+            self.length[ends] = 0
+        self.wait(0, self.votes.root_place())
         while True:
-            fates = self.next_fates()
-            if fates < 0:
+            ends = self.next_fates()
+            if ends < 0:
                 return n_runs
-            n = self.length[fates]
-            if fates == BOTH_KEPT and self.n_places - self.n_free >= MANY_SETS:
+            n = self.length[ends]
+            if ends == BOTH_KEPT and self.n_places - self.n_free >= MANY_SETS:
                 n = 1
             self.runs[n_runs].n_splits = n
-            self.runs[n_runs].ends = fates
+            self.runs[n_runs].ends = ends
             n_runs += 1
-            node = self.head[fates]
-            self.length[fates] -= n
-            if self.length[fates] == 0:
-                self.head[fates] = -1
+            node = self.head[ends]
+            self.length[ends] -= n
+            if self.length[ends] == 0:
+                self.head[ends] = -1
             else:
-                self.head[fates] = self.after[node]
+                self.head[ends] = self.after[node]
             while n:
                 n -= 1
-                self.put(node, fates)
+                self.put(node, ends)
                 node = self.after[node]
 
-    cdef void put(self, int32_t node, int fates) noexcept nogil:
+    cdef void put(self, int32_t node, int ends) noexcept nogil:
         """The step of a node; its sides that are parted further wait."""
         cdef int32_t left = self.tree[node].child
-        cdef int left_fate = fates % N_ENDS, right_fate = fates // N_ENDS
+        cdef int left_end = ends % N_ENDS, right_end = ends // N_ENDS
         cdef uint16_t own = self.place[node]
-        cdef SetSplit* step = self.steps
-        self.steps += 1
-        step.cut = <int32_t> (
-            self.sieve.coded.columns[self.tree[node].column].values
-            - self.sieve.coded.columns[0].values) + self.tree[node].high
-        step.origin = own
-        step.left = self.place_of(left, left_fate, own)
-        step.right = self.place_of(left + 1, right_fate, own)
-        if left_fate == KEEP and right_fate == KEEP:
-            step.right = self.new_place()
-        if left_fate == KEEP:
-            self.wait(left, step.left)
-        if right_fate == KEEP:
-            self.wait(left + 1, step.right)
-        if left_fate != KEEP and right_fate != KEEP and own != self.sieve.root_place():
+        cdef SetSplit* split = self.splits
+        self.splits += 1
+        split.cut = <int32_t> (
+            self.votes.coded.columns[self.tree[node].column].values
+            - self.votes.coded.columns[0].values) + self.tree[node].high
+        split.origin = own
+        split.left = self.place_of(left, left_end, own)
+        split.right = self.place_of(left + 1, right_end, own)
+        if left_end == KEEP and right_end == KEEP:
+            split.right = self.new_place()
+        if left_end == KEEP:
+            self.wait(left, split.left)
+        if right_end == KEEP:
+            self.wait(left + 1, split.right)
+        if left_end != KEEP and right_end != KEEP and own != self.votes.root_place():
             self.free_places[self.n_free] = own
             self.n_free += 1
 
 
-cdef class Sieve:
+cdef class BitVotes:
     """The splits of a forest in an order in which sets of rows can be parted.
 
     Parameters
@@ -189,9 +189,9 @@ cdef class Sieve:
     cdef Py_ssize_t n_features, n_classes, n_trees, n_sets, n_cuts
     cdef int rest                       # the class that is not counted
     cdef int n_turns
-    cdef SetSplit[::1] steps
+    cdef SetSplit[::1] splits
     cdef SplitRun[::1] runs
-    cdef int64_t[::1] step_start        # first step of each tree, and the end
+    cdef int64_t[::1] split_start        # first step of each tree, and the end
     cdef int64_t[::1] run_start
     cdef int64_t[::1] sure              # votes of each class that all rows have
     cdef uint8_t[::1] is_single
@@ -208,16 +208,16 @@ cdef class Sieve:
         self.n_turns = TURNS if n_classes <= MOST_WITH_TURNS else 1
         is_split = np.asarray(labels) < 0
         self.rest = <int> np.bincount(np.asarray(labels)[~is_split]).argmax()
-        self.step_start = np.concatenate([[0], np.cumsum(is_split)])[np.asarray(tree_start)]
+        self.split_start = np.concatenate([[0], np.cumsum(is_split)])[np.asarray(tree_start)]
         roots = np.asarray(labels)[np.asarray(tree_start)[:-1]]
         self.sure = np.bincount(roots[roots >= 0], minlength=n_classes)
         self.lay_out(tree_start, labels)
         self.find_singles()
 
     cdef int lay_out(self, const int64_t[::1] tree_start, const int32_t[::1] labels) except -1:
-        cdef Py_ssize_t t, first, n_steps = self.step_start[self.n_trees]
+        cdef Py_ssize_t t, first, n_steps = self.split_start[self.n_trees]
         cdef Layout layout = Layout(np.diff(tree_start).max(), self)
-        self.steps = np.empty(n_steps, dtype=STEP_DTYPE)
+        self.splits = np.empty(n_steps, dtype=SPLIT_DTYPE)
         self.runs = np.empty(n_steps, dtype=RUN_DTYPE)      # no more than steps
         self.run_start = np.zeros(self.n_trees + 1, dtype=np.int64)
         with nogil:
@@ -225,7 +225,7 @@ cdef class Sieve:
                 first = tree_start[t]
                 layout.tree = &self.coded.nodes[first]
                 layout.label = &labels[first]
-                layout.steps = &self.steps[0] + self.step_start[t]
+                layout.splits = &self.splits[0] + self.split_start[t]
                 layout.runs = &self.runs[0] + self.run_start[t]
                 self.run_start[t + 1] = self.run_start[t]
                 if labels[first] < 0:
@@ -311,7 +311,7 @@ cdef class Sieve:
             memset(sets + self.root_place(), 255, sizeof(RowSet))
             kernels.split_sets(
                 &self.runs[0] + self.run_start[t], self.run_start[t + 1] - self.run_start[t],
-                &self.steps[0] + self.step_start[t], sets + self.n_sets, self.n_cuts, sets,
+                &self.splits[0] + self.split_start[t], sets + self.n_sets, self.n_cuts, sets,
                 self.n_sets)
             for k in range(self.n_classes):
                 if k != self.rest:

@@ -31,12 +31,12 @@ cdef inline void add(
     if points.rows is not NULL:
         code = code_of(points.table, points.rows[position], feature)
     else:
-        number += feature * points.elsewhere.n_drawn
-        points.elsewhere.places[number] = position
-        if not points.elsewhere.is_known[feature]:
-            points.elsewhere.lacks = True
+        number += feature * points.remote_points.n_drawn
+        points.remote_points.places[number] = position
+        if not points.remote_points.is_known[feature]:
+            points.remote_points.lacks = True
             return
-        code = points.elsewhere.codes[number]
+        code = points.remote_points.codes[number]
     if code == points.table.n_bins[feature]:
         range_.has_missing = True
         return

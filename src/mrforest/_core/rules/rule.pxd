@@ -30,7 +30,7 @@ cdef struct Draw:
     const int32_t* features     # the column of each feature, or of the one that is cut
 
 
-cdef struct Elsewhere:
+cdef struct RemotePoints:
     # Points that a rule draws when they are elsewhere: where they are in the node, and their codes,
     # if somebody has looked.
     Py_ssize_t n_drawn          # of each feature
@@ -48,7 +48,7 @@ cdef struct Points:
     const int32_t* rows         # NULL: they are elsewhere
     Py_ssize_t n
     uint8_t* marks              # n of them, all 0, to be left so
-    Elsewhere* elsewhere
+    RemotePoints* remote_points
 
 
 cdef struct Range:

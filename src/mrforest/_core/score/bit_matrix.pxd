@@ -16,15 +16,15 @@ what is made last is done with first.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from mrforest._core.types cimport Cut, Slices, Table
+from mrforest._core.types cimport Cut, CutBits, Table
 
 cdef enum:
     STRUCTURE = 0               # the two kinds of points; if they are the same, there is one kind
     ESTIMATION = 1
 
 
-cdef struct Sheet:
-    Py_ssize_t n_slices
+cdef struct BitMatrix:
+    Py_ssize_t n_columns_of_bits
     Py_ssize_t n_words[2]       # of a mask, for each kind
     # Places in the memory of all sheets
     Py_ssize_t start            # int32, per feature: its first slice; [n_features]: n_slices
@@ -34,20 +34,20 @@ cdef struct Sheet:
     Py_ssize_t classes          # slices of the structure points of each class
 
 
-cdef struct Sheets:
+cdef struct BitMatrices:
     const Table* table
-    const Slices* slices
+    const CutBits* slices
     int n_kinds
     bint keeps_rows[2]
     int64_t floor               # estimation points that each side of a cut keeps; 0: none
     bint counts_estimation      # for it; structure points are counted anyway
     uint64_t* memory
-    Py_ssize_t top, room        # in words
-    Sheet* items
-    int n_items, room_for_items
+    Py_ssize_t top, capacity        # in words
+    BitMatrix* items
+    int n_items, item_capacity
 
     # Of the node that is looked at
-    int sheet
+    int matrix
     Py_ssize_t n_points[2]
     uint64_t* mask[2]
     uint64_t* left[2]           # of them, those that go left
@@ -68,29 +68,29 @@ cdef struct Sheets:
     uint64_t* other_row
 
 
-cdef Sheets* new_sheets(
-    const Table* table, const Slices* slices, Py_ssize_t n_structure, Py_ssize_t n_estimation,
+cdef BitMatrices* new_bit_matrices(
+    const Table* table, const CutBits* slices, Py_ssize_t n_structure, Py_ssize_t n_estimation,
     int n_kinds, bint keeps_structure, int64_t floor) noexcept nogil
-cdef void free_sheets(Sheets* sheets) noexcept nogil
-cdef int make_first_sheet(
-    Sheets* sheets, const int32_t* structure, Py_ssize_t n_structure, const int32_t* estimation,
+cdef void free_bit_matrices(BitMatrices* matrices) noexcept nogil
+cdef int make_first_matrix(
+    BitMatrices* matrices, const int32_t* structure, Py_ssize_t n_structure, const int32_t* estimation,
     Py_ssize_t n_estimation, Py_ssize_t* mask) noexcept nogil
-cdef int enter_sheet(
-    Sheets* sheets, int sheet, Py_ssize_t mask, Py_ssize_t n_structure, Py_ssize_t n_estimation
+cdef int enter_matrix(
+    BitMatrices* matrices, int matrix, Py_ssize_t mask, Py_ssize_t n_structure, Py_ssize_t n_estimation
 ) noexcept nogil
-cdef void rows_in_sheet(
-    const Sheets* sheets, int kind, const uint64_t* mask, int32_t* out) noexcept nogil
-cdef void part_sheet(
-    Sheets* sheets, Py_ssize_t feature, const Cut* cut, Py_ssize_t* n_left) noexcept nogil
-cdef int write_masks(Sheets* sheets, int lower, Py_ssize_t* masks) noexcept nogil
+cdef void write_rows_of_mask(
+    const BitMatrices* matrices, int kind, const uint64_t* mask, int32_t* out) noexcept nogil
+cdef void partition_mask(
+    BitMatrices* matrices, Py_ssize_t feature, const Cut* cut, Py_ssize_t* n_left) noexcept nogil
+cdef int write_masks(BitMatrices* matrices, int lower, Py_ssize_t* masks) noexcept nogil
 
 
-cdef inline int32_t* ints_at(const Sheets* sheets, Py_ssize_t place) noexcept nogil:
-    return <int32_t*> (sheets.memory + place)
+cdef inline int32_t* ints_at(const BitMatrices* matrices, Py_ssize_t place) noexcept nogil:
+    return <int32_t*> (matrices.memory + place)
 
 
-cdef inline const uint64_t* estimation_mask(const Sheets* sheets, Py_ssize_t mask) noexcept nogil:
+cdef inline const uint64_t* estimation_mask(const BitMatrices* matrices, Py_ssize_t mask) noexcept nogil:
     """The part of a mask over the sheet that tells of the estimation points."""
-    if sheets.n_kinds == 2:
-        mask += sheets.items[sheets.sheet].n_words[STRUCTURE]
-    return sheets.memory + mask
+    if matrices.n_kinds == 2:
+        mask += matrices.items[matrices.matrix].n_words[STRUCTURE]
+    return matrices.memory + mask

@@ -5,7 +5,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from mrforest._core.kernels.dispatch cimport kernels
-from mrforest._core.score.bit_matrix cimport ESTIMATION, STRUCTURE, Sheet, Sheets, ints_at
+from mrforest._core.score.bit_matrix cimport ESTIMATION, STRUCTURE, BitMatrix, BitMatrices, ints_at
 from mrforest._core.types cimport Cut
 
 
@@ -21,23 +21,23 @@ cdef struct Candidates:
     bint is_categorical
 
 
-cdef int count_in_sheet(Sheets* sheets, int64_t* totals) noexcept nogil:
+cdef int count_classes_of_mask(BitMatrices* matrices, int64_t* totals) noexcept nogil:
     """Count the structure points of each class; return 0 if there is one class only."""
-    cdef const Sheet* sheet = &sheets.items[sheets.sheet]
-    sheets.n_classes = kernels.part_by_class(
-        sheets.memory + sheet.classes, sheets.table.n_columns, sheets.mask[STRUCTURE],
-        sheet.n_words[STRUCTURE], totals, sheets.totals, sheets.class_mask)
-    return sheets.n_classes > 1
+    cdef const BitMatrix* matrix = &matrices.items[matrices.matrix]
+    matrices.n_classes = kernels.part_by_class(
+        matrices.memory + matrix.classes, matrices.table.n_columns, matrices.mask[STRUCTURE],
+        matrix.n_words[STRUCTURE], totals, matrices.totals, matrices.class_mask)
+    return matrices.n_classes > 1
 
 
-cdef void find_pure_sides(const Sheets* sheets, bint* is_pure) noexcept nogil:
+cdef void find_pure_sides(const BitMatrices* matrices, bint* is_pure) noexcept nogil:
     """Whether all structure points of a side of a node that is parted are of one class."""
-    cdef const uint64_t* left = sheets.left[STRUCTURE]
-    cdef const uint64_t* mask = sheets.class_mask
-    cdef Py_ssize_t w, _k, W = sheets.items[sheets.sheet].n_words[STRUCTURE]
+    cdef const uint64_t* left = matrices.left[STRUCTURE]
+    cdef const uint64_t* mask = matrices.class_mask
+    cdef Py_ssize_t w, _k, W = matrices.items[matrices.matrix].n_words[STRUCTURE]
     cdef int on_left = 0, on_right = 0
     cdef uint64_t some_left, some_right
-    for _k in range(sheets.n_classes):
+    for _k in range(matrices.n_classes):
         some_left = some_right = 0
         for w in range(W):
             some_left |= mask[w] & left[w]
@@ -49,71 +49,71 @@ cdef void find_pure_sides(const Sheets* sheets, bint* is_pure) noexcept nogil:
     is_pure[1] = on_right == 1
 
 
-cdef void count_all_slices(Sheets* sheets) noexcept nogil:
+cdef void count_all_bits(BitMatrices* matrices) noexcept nogil:
     """Points on the left of all slices, and their scores."""
-    cdef const Sheet* sheet = &sheets.items[sheets.sheet]
-    cdef Py_ssize_t n = sheet.n_slices, room = sheets.slices.n
+    cdef const BitMatrix* matrix = &matrices.items[matrices.matrix]
+    cdef Py_ssize_t n = matrix.n_columns_of_bits, capacity = matrices.slices.n
     kernels.count_left(
-        sheets.memory + sheet.words[STRUCTURE], n, n, sheets.class_mask, sheets.n_classes,
-        sheet.n_words[STRUCTURE], room, sheets.counts)
+        matrices.memory + matrix.words[STRUCTURE], n, n, matrices.class_mask, matrices.n_classes,
+        matrix.n_words[STRUCTURE], capacity, matrices.counts)
     kernels.score_columns(
-        sheets.counts, room, n, sheets.totals, sheets.n_classes,
-        <double> sheets.n_points[STRUCTURE], sheets.n_left, sheets.scores)
-    if sheets.counts_estimation:
+        matrices.counts, capacity, n, matrices.totals, matrices.n_classes,
+        <double> matrices.n_points[STRUCTURE], matrices.n_left, matrices.scores)
+    if matrices.counts_estimation:
         kernels.count_left(
-            sheets.memory + sheet.words[ESTIMATION], n, n, sheets.mask[ESTIMATION], 1,
-            sheet.n_words[ESTIMATION], room, sheets.n_estimation_left)
+            matrices.memory + matrix.words[ESTIMATION], n, n, matrices.mask[ESTIMATION], 1,
+            matrix.n_words[ESTIMATION], capacity, matrices.n_estimation_left)
 
 
-cdef void count_slices_of(
-    Sheets* sheets, const int32_t* features, Py_ssize_t n_features
+cdef void count_bits_of(
+    BitMatrices* matrices, const int32_t* features, Py_ssize_t n_features
 ) noexcept nogil:
     """The same of the slices of some features."""
-    cdef const Sheet* sheet = &sheets.items[sheets.sheet]
-    cdef const int32_t* start = ints_at(sheets, sheet.start)
-    cdef int32_t* listed = sheets.kept
-    cdef Py_ssize_t i, s, n = 0, room = sheets.slices.n
+    cdef const BitMatrix* matrix = &matrices.items[matrices.matrix]
+    cdef const int32_t* start = ints_at(matrices, matrix.start)
+    cdef int32_t* listed = matrices.kept
+    cdef Py_ssize_t i, s, n = 0, capacity = matrices.slices.n
     for i in range(n_features):
         for s in range(start[features[i]], start[features[i] + 1]):
             listed[n] = <int32_t> s
             n += 1
-    if sheet.n_words[STRUCTURE] <= FEW_WORDS:
+    if matrix.n_words[STRUCTURE] <= FEW_WORDS:
         kernels.score_some(
-            sheets.memory + sheet.words[STRUCTURE], sheet.n_slices, listed, n,
-            sheets.class_mask, sheet.n_words[STRUCTURE], sheets.totals, sheets.n_classes,
-            <double> sheets.n_points[STRUCTURE], sheets.n_left, sheets.scores)
+            matrices.memory + matrix.words[STRUCTURE], matrix.n_columns_of_bits, listed, n,
+            matrices.class_mask, matrix.n_words[STRUCTURE], matrices.totals, matrices.n_classes,
+            <double> matrices.n_points[STRUCTURE], matrices.n_left, matrices.scores)
     else:
         kernels.count_left_of_some(
-            sheets.memory + sheet.words[STRUCTURE], sheet.n_slices, listed, n,
-            sheets.class_mask, sheets.n_classes, sheet.n_words[STRUCTURE], room, sheets.counts)
+            matrices.memory + matrix.words[STRUCTURE], matrix.n_columns_of_bits, listed, n,
+            matrices.class_mask, matrices.n_classes, matrix.n_words[STRUCTURE], capacity, matrices.counts)
         kernels.score_columns(
-            sheets.counts, room, n, sheets.totals, sheets.n_classes,
-            <double> sheets.n_points[STRUCTURE], sheets.some_left, sheets.some_scores)
+            matrices.counts, capacity, n, matrices.totals, matrices.n_classes,
+            <double> matrices.n_points[STRUCTURE], matrices.some_left, matrices.some_scores)
         for i in range(n):
-            sheets.n_left[listed[i]] = sheets.some_left[i]
-            sheets.scores[listed[i]] = sheets.some_scores[i]
-    if sheets.counts_estimation:
+            matrices.n_left[listed[i]] = matrices.some_left[i]
+            matrices.scores[listed[i]] = matrices.some_scores[i]
+    if matrices.counts_estimation:
         kernels.count_left_of_some(
-            sheets.memory + sheet.words[ESTIMATION], sheet.n_slices, listed, n,
-            sheets.mask[ESTIMATION], 1, sheet.n_words[ESTIMATION], room, sheets.some_left)
+            matrices.memory + matrix.words[ESTIMATION], matrix.n_columns_of_bits, listed, n,
+            matrices.mask[ESTIMATION], 1, matrix.n_words[ESTIMATION], capacity, matrices.some_left)
         for i in range(n):
-            sheets.n_estimation_left[listed[i]] = sheets.some_left[i]
+            matrices.n_estimation_left[listed[i]] = matrices.some_left[i]
 
 
-cdef inline Candidates candidates_of(const Sheets* sheets, Py_ssize_t feature) noexcept nogil:
-    cdef const int32_t* start = ints_at(sheets, sheets.items[sheets.sheet].start)
+cdef inline Candidates candidates_of(const BitMatrices* matrices, Py_ssize_t feature) noexcept nogil:
+    cdef const int32_t* start = ints_at(matrices, matrices.items[matrices.matrix].start)
     cdef Candidates candidates
     candidates.next = start[feature]
     candidates.end = start[feature + 1]
-    candidates.is_categorical = sheets.table.is_categorical[feature]
+    candidates.is_categorical = matrices.table.is_categorical[feature]
     return candidates
 
 
-cdef inline bint find_next(const Sheets* sheets, Candidates* candidates) noexcept nogil:
+cdef inline bint find_next(const BitMatrices* matrices, Candidates* candidates) noexcept nogil:
     """Whether there is another candidate; then `slice` is the one of its cut."""
-    cdef const int32_t* n_left = sheets.n_left
-    cdef int64_t floor = sheets.floor, n = sheets.n_points[STRUCTURE]
-    cdef int64_t n_points = sheets.n_points[ESTIMATION], points
+    cdef const int32_t* n_left = matrices.n_left
+    cdef int64_t floor = matrices.floor, n = matrices.n_points[STRUCTURE]
+    cdef int64_t n_points = matrices.n_points[ESTIMATION], points
     cdef Py_ssize_t first
     while candidates.next < candidates.end:
         first = candidates.next
@@ -128,54 +128,54 @@ cdef inline bint find_next(const Sheets* sheets, Candidates* candidates) noexcep
             continue
         if floor == 0:
             return True
-        points = (sheets.n_estimation_left if sheets.counts_estimation
+        points = (matrices.n_estimation_left if matrices.counts_estimation
                   else n_left)[candidates.slice]
         if floor <= points <= n_points - floor:
             return True
     return False
 
 
-cdef double best_in_sheet(const Sheets* sheets, Py_ssize_t feature) noexcept nogil:
+cdef double best_of_bits(const BitMatrices* matrices, Py_ssize_t feature) noexcept nogil:
     """The best score of the candidates of a feature that is counted; -INFINITY: it has none."""
-    cdef Candidates candidates = candidates_of(sheets, feature)
+    cdef Candidates candidates = candidates_of(matrices, feature)
     cdef double best = -INFINITY
     cdef Py_ssize_t s
-    if sheets.floor == 0:
+    if matrices.floor == 0:
         # Slices that are no candidates have the score of one that is, or none.
         for s in range(candidates.next, candidates.end):
-            best = max(best, sheets.scores[s])
+            best = max(best, matrices.scores[s])
         return best
-    while find_next(sheets, &candidates):
-        best = max(best, sheets.scores[candidates.slice])
+    while find_next(matrices, &candidates):
+        best = max(best, matrices.scores[candidates.slice])
     return best
 
 
-cdef Py_ssize_t best_of_all(const Sheets* sheets, int32_t* features, double* best) noexcept nogil:
+cdef Py_ssize_t best_of_all(const BitMatrices* matrices, int32_t* features, double* best) noexcept nogil:
     """The same of all features, which are all sliced and counted: those that have a candidate, and
     their best scores; return how many they are."""
     cdef Py_ssize_t f, n = 0
-    for f in range(sheets.slices.n_features):
+    for f in range(matrices.slices.n_features):
         features[n] = <int32_t> f
-        best[n] = best_in_sheet(sheets, f)
+        best[n] = best_of_bits(matrices, f)
         n += best[n] != -INFINITY
     return n
 
 
-cdef Py_ssize_t cuts_in_sheet(
-    const Sheets* sheets,
+cdef Py_ssize_t cuts_of_bits(
+    const BitMatrices* matrices,
     Py_ssize_t feature,     # one that is counted
     double* scores,         # OUT
     Cut* cuts,              # OUT
 ) noexcept nogil:
     """The candidates of a feature in their order; return how many there are."""
-    cdef const int32_t* bin = ints_at(sheets, sheets.items[sheets.sheet].bin)
-    cdef Candidates candidates = candidates_of(sheets, feature)
+    cdef const int32_t* bin = ints_at(matrices, matrices.items[matrices.matrix].bin)
+    cdef Candidates candidates = candidates_of(matrices, feature)
     cdef Py_ssize_t n_cuts = 0, s
-    while find_next(sheets, &candidates):
+    while find_next(matrices, &candidates):
         s = candidates.slice
-        scores[n_cuts] = sheets.scores[s]
+        scores[n_cuts] = matrices.scores[s]
         cuts[n_cuts].bin = bin[s]
         cuts[n_cuts].is_equality = candidates.is_categorical
-        cuts[n_cuts].missing_left = 2 * sheets.n_left[s] >= sheets.n_points[STRUCTURE]
+        cuts[n_cuts].missing_left = 2 * matrices.n_left[s] >= matrices.n_points[STRUCTURE]
         n_cuts += 1
     return n_cuts

@@ -35,10 +35,10 @@ cdef class FeatureScores(Workspace):
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
     cdef Py_ssize_t write_points(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil
-    cdef bint is_sliced(self, Py_ssize_t feature) noexcept nogil
+    cdef bint has_bits(self, Py_ssize_t feature) noexcept nogil
     cdef bint has_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
     cdef void set_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil
-    cdef void look_together(
+    cdef void count_together(
         self, const NodeView* node, const int32_t* features, Py_ssize_t n, Py_ssize_t* place
     ) noexcept nogil
     cdef void list_together(
@@ -55,6 +55,6 @@ cdef class FeatureScores(Workspace):
     cdef void find_best_in_bins(
         self, const NodeView* node, const int32_t* features, Py_ssize_t n, const Py_ssize_t* place
     ) noexcept nogil
-    cdef void find_best_of_alike(self, const NodeView* node, Py_ssize_t n) noexcept nogil
+    cdef void find_best_of_same_width(self, const NodeView* node, Py_ssize_t n) noexcept nogil
     cdef double best_alone(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place) noexcept nogil

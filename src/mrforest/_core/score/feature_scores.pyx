@@ -6,17 +6,17 @@ from libc.string cimport memset
 
 from mrforest._core.kernels.dispatch cimport PlainCuts, kernels
 from mrforest._core.rules.rule cimport Draw, Points, Range, is_empty, is_in_range
-from mrforest._core.score.bit_scores cimport count_slices_of, cuts_in_sheet
+from mrforest._core.score.bit_scores cimport count_bits_of, cuts_of_bits
 from mrforest._core.score.histogram cimport (
     counted_entries, counted_points, sorted_entries, sorted_points,
 )
 from mrforest._core.score.node_histogram cimport (
-    Selected, count_selected, count_selected_points, select_feature, select_none,
+    NodeHistogram, count_node_histogram, count_node_histogram_points, select_feature, select_none,
 )
-from mrforest._core.score.node_lists cimport add_short, cuts_in_short, enter_short, find_best_short
+from mrforest._core.score.node_lists cimport add_node_list, cuts_in_node_list, enter_node_lists, find_best_in_node_lists
 from mrforest._core.score.sorted_block cimport BLOCK_POINTS, block_entries, cuts_in_block
 from mrforest._core.score.sweep cimport Feature, score_cuts
-from mrforest._core.score.workspace cimport NO_CUT, Slice
+from mrforest._core.score.workspace cimport NO_CUT, RowSpan
 from mrforest._core.types cimport NONE
 
 cdef class FeatureScores(Workspace):
@@ -31,7 +31,7 @@ cdef class FeatureScores(Workspace):
 
     cdef inline bint has_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil:
         """Whether a feature is known to have no candidate in a node."""
-        cdef const Slice* known = &self.no_cut[feature]
+        cdef const RowSpan* known = &self.no_cut[feature]
         return known.first <= node.structure and node.structure + node.n_structure <= known.end
 
     cdef inline void set_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil:
@@ -40,32 +40,32 @@ cdef class FeatureScores(Workspace):
 
     # ---- counting ------------------------------------------------------------------------
 
-    cdef inline bint is_sliced(self, Py_ssize_t feature) noexcept nogil:
-        return self.sheets is not NULL and self.sheets.slices.is_sliced[feature]
+    cdef inline bint has_bits(self, Py_ssize_t feature) noexcept nogil:
+        return self.matrices is not NULL and self.matrices.slices.has_bits[feature]
 
-    cdef void look_together(
+    cdef void count_together(
         self, const NodeView* node, const int32_t* features, Py_ssize_t n, Py_ssize_t* place
     ) noexcept nogil:
         """Count or list features together, if they are not counted yet and it pays."""
-        cdef Selected* selected = self.selected
+        cdef NodeHistogram* node_histogram = self.node_histogram
         cdef Py_ssize_t i
-        if self.sheets is not NULL and not self.rule.looks_at_all:
-            count_slices_of(self.sheets, features, n)
+        if self.matrices is not NULL and not self.rule.looks_at_all:
+            count_bits_of(self.matrices, features, n)
         for i in range(n):
             place[i] = NONE
         if self.is_listed:
             self.list_together(node, features, n, place)
         elif node.histogram == NONE:
-            select_none(selected)
+            select_none(node_histogram)
             for i in range(n):
-                if not (self.is_sliced(features[i]) or self.has_no_cut(node, features[i])):
-                    place[i] = select_feature(selected, self.table, features[i])
-            if not count_selected(selected, self.table, node.structure, node.n_structure):
+                if not (self.has_bits(features[i]) or self.has_no_cut(node, features[i])):
+                    place[i] = select_feature(node_histogram, self.table, features[i])
+            if not count_node_histogram(node_histogram, self.table, node.structure, node.n_structure):
                 for i in range(n):
                     place[i] = NONE
             elif self.floor > 0 and not self.counts_points:
-                count_selected_points(
-                    selected, self.table, node.estimation, node.n_estimation)
+                count_node_histogram_points(
+                    node_histogram, self.table, node.estimation, node.n_estimation)
         if self.is_plain and not self.is_listed:
             self.find_best_in_bins(node, features, n, place)
 
@@ -74,21 +74,21 @@ cdef class FeatureScores(Workspace):
     ) noexcept nogil:
         """Make lists of features, and ask for their best scores."""
         cdef Py_ssize_t i
-        self.short.n = 0
+        self.node_lists.n = 0
         for i in range(n):
-            if not (self.is_sliced(features[i]) or self.table.is_categorical[features[i]]
+            if not (self.has_bits(features[i]) or self.table.is_categorical[features[i]]
                     or self.has_no_cut(node, features[i])):
-                if add_short(self.short, self.table, features[i]):
-                    place[i] = self.short.n - 1
-        find_best_short(self.short)
+                if add_node_list(self.node_lists, self.table, features[i]):
+                    place[i] = self.node_lists.n - 1
+        find_best_in_node_lists(self.node_lists)
 
     cdef bint can_be_listed(self, const NodeView* node) noexcept nogil:
         """Whether lists of the node's points are made; then they are begun."""
         return (
-            self.short is not NULL and node.histogram == NONE
+            self.node_lists is not NULL and node.histogram == NONE
             and node.n_structure <= BLOCK_POINTS
-            and enter_short(
-                self.short, self.table, node.structure, node.n_structure, node.totals))
+            and enter_node_lists(
+                self.node_lists, self.table, node.structure, node.n_structure, node.totals))
 
     # ---- one feature ---------------------------------------------------------------------
 
@@ -101,7 +101,7 @@ cdef class FeatureScores(Workspace):
                 self.table, self.block, place, node.first, node.n_structure, self.entries)
         if place != NONE:
             return counted_entries(
-                self.table, self.selected.columns, self.selected.slot[place], feature,
+                self.table, self.node_histogram.columns, self.node_histogram.slot[place], feature,
                 self.entries)
         if node.histogram != NONE:
             return counted_entries(
@@ -117,7 +117,7 @@ cdef class FeatureScores(Workspace):
         """The same of the estimation points."""
         if place != NONE:
             return counted_points(
-                self.table, self.selected.points, self.selected.slot[place], feature,
+                self.table, self.node_histogram.points, self.node_histogram.slot[place], feature,
                 self.points)
         if node.histogram != NONE:
             return counted_points(
@@ -138,8 +138,8 @@ cdef class FeatureScores(Workspace):
             self.draw_range(node, feature, &range_, draw)
             if is_empty(&range_, self.table.is_categorical[feature]):
                 return 0
-        if self.is_sliced(feature):
-            return cuts_in_sheet(self.sheets, feature, self.scores, self.cuts)
+        if self.has_bits(feature):
+            return cuts_of_bits(self.matrices, feature, self.scores, self.cuts)
         if self.has_no_cut(node, feature):
             return 0
         if self.is_plain_in(node, feature, place):
@@ -171,12 +171,12 @@ cdef class FeatureScores(Workspace):
         points.rows = node.structure
         points.n = node.n_structure
         points.marks = self.marks
-        points.elsewhere = self.elsewhere
-        if self.elsewhere is not NULL:
+        points.remote_points = self.remote_points
+        if self.remote_points is not NULL:
             # The feature that is chosen comes once more, behind all others.
-            self.elsewhere.order[self.elsewhere.n_order % self.table.n_features] = (
+            self.remote_points.order[self.remote_points.n_order % self.table.n_features] = (
                 <int32_t> feature)
-            self.elsewhere.n_order += 1
+            self.remote_points.n_order += 1
         range_.is_all = True
         range_.categories = self.categories
         if self.table.is_categorical[feature]:
@@ -214,8 +214,8 @@ cdef class FeatureScores(Workspace):
     ) noexcept nogil:
         """Class counts of a feature, classes x bins; NULL: it is not counted."""
         if place != NONE and not self.is_listed:
-            return (<const int32_t*> self.selected.columns
-                    + self.selected.slot[place] * self.table.n_columns)
+            return (<const int32_t*> self.node_histogram.columns
+                    + self.node_histogram.slot[place] * self.table.n_columns)
         if node.histogram == NONE:
             return NULL
         return (<const int32_t*> self.pool.items[node.histogram].columns
@@ -246,29 +246,29 @@ cdef class FeatureScores(Workspace):
     ) noexcept nogil:
         """The best scores of such features that are counted; neighbours of equally many bins are
         looked at together."""
-        cdef Py_ssize_t i, n_alike = 0
+        cdef Py_ssize_t i, n_same_width = 0
         cdef int32_t feature
         for i in range(n):
             feature = features[i]
-            if (self.is_sliced(feature) or self.has_no_cut(node, feature)
+            if (self.has_bits(feature) or self.has_no_cut(node, feature)
                     or not self.is_plain_in(node, feature, place[i])):
                 continue
-            if n_alike > 0 and self.table.n_bins[feature] != self.table.n_bins[self.alike[0]]:
-                self.find_best_of_alike(node, n_alike)
-                n_alike = 0
-            self.alike[n_alike] = feature
-            self.bins_of_alike[n_alike] = self.bins_of(node, feature, place[i])
-            n_alike += 1
-        if n_alike > 0:
-            self.find_best_of_alike(node, n_alike)
+            if n_same_width > 0 and self.table.n_bins[feature] != self.table.n_bins[self.same_width[0]]:
+                self.find_best_of_same_width(node, n_same_width)
+                n_same_width = 0
+            self.same_width[n_same_width] = feature
+            self.bins_of_same_width[n_same_width] = self.bins_of(node, feature, place[i])
+            n_same_width += 1
+        if n_same_width > 0:
+            self.find_best_of_same_width(node, n_same_width)
 
-    cdef void find_best_of_alike(self, const NodeView* node, Py_ssize_t n) noexcept nogil:
-        cdef Py_ssize_t i, n_bins = self.table.n_bins[self.alike[0]]
+    cdef void find_best_of_same_width(self, const NodeView* node, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i, n_bins = self.table.n_bins[self.same_width[0]]
         kernels.best_in_bins(
-            self.bins_of_alike, n, n_bins, n_bins + 1, self.table.n_columns, node.totals,
+            self.bins_of_same_width, n, n_bins, n_bins + 1, self.table.n_columns, node.totals,
             self.bins_work, self.work)
         for i in range(n):
-            self.best_in_bins[self.alike[i]] = self.work[i]
+            self.best_in_bins[self.same_width[i]] = self.work[i]
 
     cdef double best_alone(
         self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place
@@ -277,7 +277,7 @@ cdef class FeatureScores(Workspace):
         cdef double best
         if self.has_no_cut(node, feature):
             return NO_CUT
-        best = self.short.best[place] if self.is_listed else self.best_in_bins[feature]
+        best = self.node_lists.best[place] if self.is_listed else self.best_in_bins[feature]
         if best == NO_CUT:
             self.set_no_cut(node, feature)
         return best
@@ -298,7 +298,7 @@ cdef class FeatureScores(Workspace):
         if node.level != NONE:
             n = cuts_in_block(self.block, place, node.first, plain)
         elif self.is_listed:
-            n = cuts_in_short(self.short, place, plain)
+            n = cuts_in_node_list(self.node_lists, place, plain)
         else:
             n = kernels.cuts_in_bins(
                 self.bins_of(node, feature, place), n_bins, n_bins + 1, self.table.n_columns,

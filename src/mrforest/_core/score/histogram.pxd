@@ -27,7 +27,7 @@ cdef inline bint has_small_cells(const Table* table) noexcept nogil:
 # counts: for each feature, columns x bins. Those of a feature begin at its slot, times columns.
 cdef void count_columns(
     const Table* table, const int32_t* rows, Py_ssize_t n, Selection chosen,
-    const int64_t* what, const int64_t* mass, void* counts) noexcept nogil
+    const int64_t* target_of_row, const int64_t* mass, void* counts) noexcept nogil
 cdef void count_points(
     const Table* table, const int32_t* rows, Py_ssize_t n, Selection chosen,
     int32_t* counts) noexcept nogil

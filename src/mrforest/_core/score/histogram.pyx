@@ -69,7 +69,7 @@ cdef inline Py_ssize_t cell_of(
 cdef struct Counted:
     const int32_t* rows
     Py_ssize_t n
-    const int64_t* what
+    const int64_t* target_of_row
     const int64_t* mass
 
 
@@ -82,10 +82,10 @@ cdef void count_one_of(
     for i in range(points.n):
         cell = first + codes[at(points.rows[i], table.n_rows)]
         if table.moment is NULL:
-            counts[at(cell + points.what[i] * width, size)] += <count_t> points.mass[i]
+            counts[at(cell + points.target_of_row[i] * width, size)] += <count_t> points.mass[i]
         else:
             counts[at(cell, size)] += <count_t> points.mass[i]
-            counts[at(cell + width, size)] += <count_t> points.what[i]
+            counts[at(cell + width, size)] += <count_t> points.target_of_row[i]
 
 
 cdef void count_four_of(
@@ -101,7 +101,7 @@ cdef void count_four_of(
     cdef count_t count
     for i in range(points.n):
         row = at(points.rows[i], table.n_rows)
-        column = points.what[i]
+        column = points.target_of_row[i]
         count = <count_t> points.mass[i]
         counts[at(cell_of(slot, n_columns, column, codes0[row]), size)] += count
         counts[at(cell_of(slot + 1, n_columns, column, codes1[row]), size)] += count
@@ -128,7 +128,7 @@ cdef void count_by_column_of(
 
 cdef void count_all_of(
     const Table* table, const code_t* codes, const int32_t* rows, Py_ssize_t n, Selection chosen,
-    const int64_t* what, const int64_t* mass, count_t* counts
+    const int64_t* target_of_row, const int64_t* mass, count_t* counts
 ) noexcept nogil:
     cdef Counted points
     memset(counts, 0, chosen.slot[chosen.n] * table.n_columns * sizeof(count_t))
@@ -137,7 +137,7 @@ cdef void count_all_of(
     else:
         points.rows = rows
         points.n = n
-        points.what = what
+        points.target_of_row = target_of_row
         points.mass = mass
         count_by_column_of(table, <const code_t*> table.by_column, points, chosen, counts)
 
@@ -147,23 +147,23 @@ cdef void count_columns(
     const int32_t* rows,    # IN
     Py_ssize_t n,
     Selection chosen,
-    const int64_t* what,    # IN   of the rows: class or moment, unless all features are chosen
+    const int64_t* target_of_row,    # IN   of the rows: class or moment, unless all features are chosen
     const int64_t* mass,    # IN
     void* counts,           # OUT
 ) noexcept nogil:
     """Sums of each column in each bin of the chosen features."""
     if table.wide:
         if has_small_cells(table):
-            count_all_of(table, <const uint16_t*> table.codes, rows, n, chosen, what, mass,
+            count_all_of(table, <const uint16_t*> table.codes, rows, n, chosen, target_of_row, mass,
                          <int32_t*> counts)
         else:
-            count_all_of(table, <const uint16_t*> table.codes, rows, n, chosen, what, mass,
+            count_all_of(table, <const uint16_t*> table.codes, rows, n, chosen, target_of_row, mass,
                          <int64_t*> counts)
     elif has_small_cells(table):
-        count_all_of(table, <const uint8_t*> table.codes, rows, n, chosen, what, mass,
+        count_all_of(table, <const uint8_t*> table.codes, rows, n, chosen, target_of_row, mass,
                      <int32_t*> counts)
     else:
-        count_all_of(table, <const uint8_t*> table.codes, rows, n, chosen, what, mass,
+        count_all_of(table, <const uint8_t*> table.codes, rows, n, chosen, target_of_row, mass,
                      <int64_t*> counts)
 
 

@@ -11,7 +11,7 @@ from mrforest._core.score.histogram cimport (
 from mrforest._core.types cimport NONE, Table, count_t
 
 cdef enum:
-    BEYOND = 4      # cells that are read, but not used, after the last one
+    READ_AHEAD_CELLS = 4      # cells that are read, but not used, after the last one
 
 
 cdef class HistogramPool:
@@ -55,7 +55,7 @@ cdef class HistogramPool:
             return -1
         self.items = items
         i = self.n_items
-        self.items[i].columns = malloc((n_bins * self.table.n_columns + BEYOND) * cell)
+        self.items[i].columns = malloc((n_bins * self.table.n_columns + READ_AHEAD_CELLS) * cell)
         self.items[i].points = NULL
         self.items[i].in_use = True
         self.n_items += 1

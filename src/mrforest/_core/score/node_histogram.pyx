@@ -9,101 +9,101 @@ from mrforest._core.score.histogram cimport count_columns, count_points
 from mrforest._core.types cimport Table, mass_of, moment_of
 
 
-cdef Selected* new_selected(const Table* table, Py_ssize_t n_structure) noexcept nogil:
+cdef NodeHistogram* new_node_histogram(const Table* table, Py_ssize_t n_structure) noexcept nogil:
     """Room for the nodes of a tree; NULL: no memory."""
     cdef Py_ssize_t n_bins
-    cdef Selected* selected = <Selected*> calloc(1, sizeof(Selected))
-    if selected is NULL:
+    cdef NodeHistogram* node_histogram = <NodeHistogram*> calloc(1, sizeof(NodeHistogram))
+    if node_histogram is NULL:
         return NULL
-    selected.features = <int32_t*> malloc(table.n_features * sizeof(int32_t))
-    selected.slot = <int64_t*> malloc((table.n_features + 1) * sizeof(int64_t))
+    node_histogram.features = <int32_t*> malloc(table.n_features * sizeof(int32_t))
+    node_histogram.slot = <int64_t*> malloc((table.n_features + 1) * sizeof(int64_t))
     # Now, if ever: there is room to sort small nodes only, see `most_sorted`.
     n_bins = table.slot[table.n_features]
     if n_bins * table.n_columns <= LARGEST_HISTOGRAM:
-        make_room(selected, table, n_bins)
+        reserve(node_histogram, table, n_bins)
     if table.by_column is not NULL:
-        selected.what = <int64_t*> malloc((n_structure + 1) * sizeof(int64_t))
-        selected.mass = <int64_t*> malloc((n_structure + 1) * sizeof(int64_t))
-    if selected.features is NULL or selected.slot is NULL or (
-            n_bins * table.n_columns <= LARGEST_HISTOGRAM and selected.room == 0) or (
-            table.by_column is not NULL and (selected.what is NULL or selected.mass is NULL)):
-        free_selected(selected)
+        node_histogram.target_of_row = <int64_t*> malloc((n_structure + 1) * sizeof(int64_t))
+        node_histogram.mass = <int64_t*> malloc((n_structure + 1) * sizeof(int64_t))
+    if node_histogram.features is NULL or node_histogram.slot is NULL or (
+            n_bins * table.n_columns <= LARGEST_HISTOGRAM and node_histogram.capacity == 0) or (
+            table.by_column is not NULL and (node_histogram.target_of_row is NULL or node_histogram.mass is NULL)):
+        free_node_histogram(node_histogram)
         return NULL
-    selected.chosen.features = selected.features
-    selected.chosen.slot = selected.slot
-    return selected
+    node_histogram.chosen.features = node_histogram.features
+    node_histogram.chosen.slot = node_histogram.slot
+    return node_histogram
 
 
-cdef void free_selected(Selected* selected) noexcept nogil:
-    if selected is not NULL:
-        free(selected.features)
-        free(selected.slot)
-        free(selected.columns)
-        free(selected.points)
-        free(selected.what)
-        free(selected.mass)
-        free(selected)
+cdef void free_node_histogram(NodeHistogram* node_histogram) noexcept nogil:
+    if node_histogram is not NULL:
+        free(node_histogram.features)
+        free(node_histogram.slot)
+        free(node_histogram.columns)
+        free(node_histogram.points)
+        free(node_histogram.target_of_row)
+        free(node_histogram.mass)
+        free(node_histogram)
 
 
-cdef void select_none(Selected* selected) noexcept nogil:
-    selected.chosen.n = 0
-    selected.slot[0] = 0
+cdef void select_none(NodeHistogram* node_histogram) noexcept nogil:
+    node_histogram.chosen.n = 0
+    node_histogram.slot[0] = 0
 
 
 cdef Py_ssize_t select_feature(
-    Selected* selected, const Table* table, int32_t feature
+    NodeHistogram* node_histogram, const Table* table, int32_t feature
 ) noexcept nogil:
     """Select one more; return its place."""
-    cdef Py_ssize_t place = selected.chosen.n
-    selected.features[place] = feature
-    selected.slot[place + 1] = selected.slot[place] + table.n_bins[feature] + 1
-    selected.chosen.n += 1
+    cdef Py_ssize_t place = node_histogram.chosen.n
+    node_histogram.features[place] = feature
+    node_histogram.slot[place + 1] = node_histogram.slot[place] + table.n_bins[feature] + 1
+    node_histogram.chosen.n += 1
     return place
 
 
-cdef bint make_room(Selected* selected, const Table* table, Py_ssize_t n_bins) noexcept nogil:
+cdef bint reserve(NodeHistogram* node_histogram, const Table* table, Py_ssize_t n_bins) noexcept nogil:
     """Room for a histogram; False if there is no memory."""
-    if n_bins > selected.room:
-        free(selected.columns)
-        free(selected.points)
-        selected.room = 0
+    if n_bins > node_histogram.capacity:
+        free(node_histogram.columns)
+        free(node_histogram.points)
+        node_histogram.capacity = 0
         # Cells of 32 bits leave room behind the last one, where kernels read, but use nothing.
-        selected.columns = malloc(n_bins * table.n_columns * sizeof(int64_t))
-        selected.points = <int32_t*> malloc(n_bins * sizeof(int32_t))
-        if selected.columns is NULL or selected.points is NULL:
+        node_histogram.columns = malloc(n_bins * table.n_columns * sizeof(int64_t))
+        node_histogram.points = <int32_t*> malloc(n_bins * sizeof(int32_t))
+        if node_histogram.columns is NULL or node_histogram.points is NULL:
             return False
-        selected.room = n_bins
+        node_histogram.capacity = n_bins
     return True
 
 
-cdef void tell_rows(
-    Selected* selected, const Table* table, const int32_t* rows, Py_ssize_t n
+cdef void load_rows(
+    NodeHistogram* node_histogram, const Table* table, const int32_t* rows, Py_ssize_t n
 ) noexcept nogil:
     cdef Py_ssize_t i
-    if selected.is_told or selected.what is NULL:
+    if node_histogram.has_rows or node_histogram.target_of_row is NULL:
         return
     for i in range(n):
-        selected.mass[i] = mass_of(table, rows[i])
-        selected.what[i] = table.y[rows[i]] if table.moment is NULL else moment_of(table, rows[i])
-    selected.is_told = True
+        node_histogram.mass[i] = mass_of(table, rows[i])
+        node_histogram.target_of_row[i] = table.y[rows[i]] if table.moment is NULL else moment_of(table, rows[i])
+    node_histogram.has_rows = True
 
 
-cdef bint count_selected(
-    Selected* selected, const Table* table, const int32_t* rows, Py_ssize_t n
+cdef bint count_node_histogram(
+    NodeHistogram* node_histogram, const Table* table, const int32_t* rows, Py_ssize_t n
 ) noexcept nogil:
     """Count the structure points; False if it does not pay."""
-    cdef Py_ssize_t m = selected.chosen.n
-    if (m == 0 or not counting_pays(selected.slot[m] * table.n_columns, m * n)
-            or not make_room(selected, table, selected.slot[m])):
+    cdef Py_ssize_t m = node_histogram.chosen.n
+    if (m == 0 or not counting_pays(node_histogram.slot[m] * table.n_columns, m * n)
+            or not reserve(node_histogram, table, node_histogram.slot[m])):
         return False
-    tell_rows(selected, table, rows, n)
+    load_rows(node_histogram, table, rows, n)
     count_columns(
-        table, rows, n, selected.chosen, selected.what, selected.mass, selected.columns)
+        table, rows, n, node_histogram.chosen, node_histogram.target_of_row, node_histogram.mass, node_histogram.columns)
     return True
 
 
-cdef void count_selected_points(
-    Selected* selected, const Table* table, const int32_t* rows, Py_ssize_t n
+cdef void count_node_histogram_points(
+    NodeHistogram* node_histogram, const Table* table, const int32_t* rows, Py_ssize_t n
 ) noexcept nogil:
     """Count the estimation points, too."""
-    count_points(table, rows, n, selected.chosen, selected.points)
+    count_points(table, rows, n, node_histogram.chosen, node_histogram.points)

@@ -4,11 +4,11 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from mrforest._core.kernels.dispatch cimport GiniNode, PlainCuts
-from mrforest._core.score.sorted_block cimport BEYOND, BLOCK_POINTS
+from mrforest._core.score.sorted_block cimport READ_AHEAD_CELLS, BLOCK_POINTS
 from mrforest._core.types cimport Table
 
 
-cdef struct Shortlist:
+cdef struct NodeLists:
     # Lists as those of a block (block.pxd), of the features that are numeric and nowhere missing.
     GiniNode node
     Py_ssize_t n                            # lists
@@ -21,12 +21,12 @@ cdef struct Shortlist:
     void* codes                             # of one feature
 
 
-cdef Shortlist* new_shortlist(Py_ssize_t n_lists) noexcept nogil
-cdef void free_shortlist(Shortlist* short) noexcept nogil
-cdef bint enter_short(
-    Shortlist* short, const Table* table, const int32_t* rows, Py_ssize_t n, const int64_t* totals
+cdef NodeLists* new_node_lists(Py_ssize_t n_lists) noexcept nogil
+cdef void free_node_lists(NodeLists* node_lists) noexcept nogil
+cdef bint enter_node_lists(
+    NodeLists* node_lists, const Table* table, const int32_t* rows, Py_ssize_t n, const int64_t* totals
 ) noexcept nogil
-cdef bint add_short(Shortlist* short, const Table* table, Py_ssize_t feature) noexcept nogil
-cdef void find_best_short(Shortlist* short) noexcept nogil
-cdef Py_ssize_t cuts_in_short(
-    const Shortlist* short, Py_ssize_t number, PlainCuts cuts) noexcept nogil
+cdef bint add_node_list(NodeLists* node_lists, const Table* table, Py_ssize_t feature) noexcept nogil
+cdef void find_best_in_node_lists(NodeLists* node_lists) noexcept nogil
+cdef Py_ssize_t cuts_in_node_list(
+    const NodeLists* node_lists, Py_ssize_t number, PlainCuts cuts) noexcept nogil

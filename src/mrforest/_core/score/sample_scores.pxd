@@ -12,7 +12,7 @@ from mrforest._core.kernels.dispatch cimport (
 from mrforest._core.rules.rule cimport Draw, SplitRule
 from mrforest._core.score.feature_order cimport Order
 from mrforest._core.score.impurity cimport Sides
-from mrforest._core.score.sorted_block cimport BEYOND, BLOCK_POINTS
+from mrforest._core.score.sorted_block cimport READ_AHEAD_CELLS, BLOCK_POINTS
 from mrforest._core.types cimport Cut, Entry, Table
 
 cdef enum:
@@ -37,7 +37,7 @@ cdef struct ScoredNode:
     bint is_whole
 
 
-cdef struct Span:
+cdef struct RowSpan:
     const int32_t* first
     const int32_t* end
 
@@ -70,7 +70,7 @@ cdef class NodeScores:
     cdef double* best_in_list
     cdef void* codes                        # of the points
     cdef int32_t* list_of                   # feature -> its list; -1: it has none
-    cdef int32_t* able                      # features that have a candidate ...
+    cdef int32_t* splittable                      # features that have a candidate ...
     cdef double* best                       # ... and the best score of each
 
     # Of one feature
@@ -86,16 +86,16 @@ cdef class NodeScores:
     cdef int32_t* lefts
     cdef int32_t* cut_bins
 
-    cdef Span* constant                     # for each feature, points among which it has no cut
+    cdef RowSpan* constant                     # for each feature, points among which it has no cut
     cdef uint8_t* differ                    # whether points differ in a feature, by histograms
 
     cdef void enter(self, const ScoredNode* node) noexcept nogil
     cdef void best_in_lists(self, Py_ssize_t first) noexcept nogil
     cdef int split(self, const ScoredNode* node, Draw* draw, Split* split) noexcept nogil
 
-    cdef Py_ssize_t look(self, const ScoredNode* node, Draw* draw) noexcept nogil
-    cdef Py_ssize_t look_at(
-        self, const ScoredNode* node, const int32_t* features, Py_ssize_t n, Py_ssize_t n_able
+    cdef Py_ssize_t check_interrupt(self, const ScoredNode* node, Draw* draw) noexcept nogil
+    cdef Py_ssize_t score_one(
+        self, const ScoredNode* node, const int32_t* features, Py_ssize_t n, Py_ssize_t n_splittable
     ) noexcept nogil
     cdef int32_t codes_at_once(self) noexcept nogil
     cdef void begin_tree(self) noexcept nogil

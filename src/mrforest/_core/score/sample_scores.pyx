@@ -50,7 +50,7 @@ cdef class NodeScores:
         # Order cuts and equality cuts, with missing values on either side, and these alone
         cdef Py_ssize_t n_cuts = 4 * max(n_bins, <Py_ssize_t> BLOCK_POINTS) + 1
         self.number = <int32_t*> malloc(K * sizeof(int32_t))
-        self.items = <uint32_t*> malloc((D * BLOCK_POINTS + BEYOND) * sizeof(uint32_t))
+        self.items = <uint32_t*> malloc((D * BLOCK_POINTS + READ_AHEAD_CELLS) * sizeof(uint32_t))
         self.place = <Py_ssize_t*> malloc(D * sizeof(Py_ssize_t))
         self.which = <int32_t*> malloc(D * sizeof(int32_t))
         self.best_in_list = <double*> malloc(D * sizeof(double))
@@ -58,7 +58,7 @@ cdef class NodeScores:
         self.codes = malloc(2 * BLOCK_POINTS + self.table.n_rows)
         self.classes = <uint8_t*> malloc(max(self.table.n_rows, <Py_ssize_t> BLOCK_POINTS))
         self.list_of = <int32_t*> malloc(D * sizeof(int32_t))
-        self.able = <int32_t*> malloc(D * sizeof(int32_t))
+        self.splittable = <int32_t*> malloc(D * sizeof(int32_t))
         self.best = <double*> malloc(D * sizeof(double))
         self.entries = <Entry*> malloc(n_bins * K * sizeof(Entry))
         self.cells = <int64_t*> malloc(n_bins * K * sizeof(int64_t))
@@ -73,7 +73,7 @@ cdef class NodeScores:
         self.work = <double*> malloc(max(n_cuts, D) * sizeof(double))
         self.lefts = <int32_t*> malloc(n_cuts * sizeof(int32_t))
         self.cut_bins = <int32_t*> malloc(n_cuts * sizeof(int32_t))
-        self.constant = <Span*> malloc(D * sizeof(Span))
+        self.constant = <RowSpan*> malloc(D * sizeof(RowSpan))
         self.differ = <uint8_t*> malloc(D)
         self.histograms.n_features = D
         self.histograms.n_codes = self.codes_at_once()
@@ -85,7 +85,7 @@ cdef class NodeScores:
             (self.table.n_rows if self.histograms.n_codes else 1) * sizeof(int32_t))
         if (self.number is NULL or self.items is NULL or self.place is NULL
                 or self.which is NULL or self.best_in_list is NULL or self.codes is NULL
-                or self.classes is NULL or self.list_of is NULL or self.able is NULL
+                or self.classes is NULL or self.list_of is NULL or self.splittable is NULL
                 or self.best is NULL or self.entries is NULL or self.cells is NULL
                 or self.marks is NULL or self.histogram.left is NULL
                 or self.histogram.counts is NULL or self.histograms.counts is NULL
@@ -108,7 +108,7 @@ cdef class NodeScores:
         free(self.best_in_list)
         free(self.codes)
         free(self.list_of)
-        free(self.able)
+        free(self.splittable)
         free(self.best)
         free(self.entries)
         free(self.cells)
@@ -144,7 +144,7 @@ cdef class NodeScores:
 
     cdef void begin_tree(self) noexcept nogil:
         """Forget the nodes of the tree before."""
-        memset(self.constant, 0, self.table.n_features * sizeof(Span))
+        memset(self.constant, 0, self.table.n_features * sizeof(RowSpan))
 
     # ---- features without a candidate ----------------------------------------------------
 
@@ -153,7 +153,7 @@ cdef class NodeScores:
     # If all features are counted at once, that tells.
 
     cdef inline bint is_constant(self, const ScoredNode* node, Py_ssize_t feature) noexcept nogil:
-        cdef const Span* known = &self.constant[feature]
+        cdef const RowSpan* known = &self.constant[feature]
         if self.has_histograms:
             return self.differ[feature] == 0
         return known.first <= node.first and node.end <= known.end
@@ -360,8 +360,8 @@ cdef class NodeScores:
                 self.items, self.place, self.which + first, self.n_lists - first, &self.node,
                 self.best_in_list + first)
 
-    cdef Py_ssize_t look_at(
-        self, const ScoredNode* node, const int32_t* features, Py_ssize_t n, Py_ssize_t n_able
+    cdef Py_ssize_t score_one(
+        self, const ScoredNode* node, const int32_t* features, Py_ssize_t n, Py_ssize_t n_splittable
     ) noexcept nogil:
         """Write those of the features that have a candidate behind n_able others, with their best
         scores; return how many there are then."""
@@ -402,47 +402,47 @@ cdef class NodeScores:
             if best == NO_CUT:
                 self.set_constant(node, feature)
                 continue
-            self.able[n_able] = <int32_t> feature
-            self.best[n_able] = best
-            n_able += 1
-        return n_able
+            self.splittable[n_splittable] = <int32_t> feature
+            self.best[n_splittable] = best
+            n_splittable += 1
+        return n_splittable
 
-    cdef Py_ssize_t look(self, const ScoredNode* node, Draw* draw) noexcept nogil:
+    cdef Py_ssize_t check_interrupt(self, const ScoredNode* node, Draw* draw) noexcept nogil:
         """Look at features until as many have a candidate as the rule asks for; return how many
         have."""
-        cdef Py_ssize_t D = self.table.n_features, n_drawn = 0, n_able = 0, _draw
+        cdef Py_ssize_t D = self.table.n_features, n_drawn = 0, n_splittable = 0, _draw
         cdef Py_ssize_t wanted = self.rule.count_features(D, draw), first
         self.n_lists = 0
         if wanted >= D:
-            return self.look_at(node, self.order.features, D, 0)
-        while n_able < wanted and n_drawn < D:
+            return self.score_one(node, self.order.features, D, 0)
+        while n_splittable < wanted and n_drawn < D:
             first = n_drawn
-            for _draw in range(min(wanted - n_able, D - n_drawn)):
+            for _draw in range(min(wanted - n_splittable, D - n_drawn)):
                 next_feature(&self.order, n_drawn, &draw.stream)
                 n_drawn += 1
-            n_able = self.look_at(
-                node, self.order.features + first, n_drawn - first, n_able)
+            n_splittable = self.score_one(
+                node, self.order.features + first, n_drawn - first, n_splittable)
         put_back(&self.order, n_drawn)
-        return n_able
+        return n_splittable
 
     cdef int split(
         self, const ScoredNode* node, Draw* draw, Split* split
     ) noexcept nogil:
         """Let the rule draw a feature and a cut; 0 if no feature has a candidate."""
-        cdef Py_ssize_t n_able, n_cuts, i, chosen, feature
+        cdef Py_ssize_t n_splittable, n_cuts, i, chosen, feature
         cdef double highest, tolerance
-        n_able = self.look(node, draw)
-        if n_able == 0:
+        n_splittable = self.check_interrupt(node, draw)
+        if n_splittable == 0:
             return 0
         highest = self.best[0]
-        for i in range(1, n_able):
+        for i in range(1, n_splittable):
             highest = max(highest, self.best[i])
         tolerance = score_tolerance(&self.table, node.totals, highest)
-        draw.features = self.able
-        chosen = self.rule.choose_feature(self.best, n_able, tolerance, self.work, draw)
-        feature = self.able[chosen]
+        draw.features = self.splittable
+        chosen = self.rule.choose_feature(self.best, n_splittable, tolerance, self.work, draw)
+        feature = self.splittable[chosen]
         n_cuts = self.score(node, feature, self.list_of[feature])
-        draw.features = &self.able[chosen]
+        draw.features = &self.splittable[chosen]
         chosen = self.rule.choose_cut(self.scores, n_cuts, tolerance, self.work, draw)
         split.feature = feature
         split.place = 0

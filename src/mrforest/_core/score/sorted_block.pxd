@@ -8,10 +8,10 @@ from mrforest._core.types cimport Cut, Entry, Table
 
 cdef enum:
     BLOCK_POINTS = LIST_POINTS  # at most; their numbers and classes fit a byte each
-    BEYOND = READ_AHEAD         # items that are read, but not used, after the last list
+    READ_AHEAD_CELLS = READ_AHEAD         # items that are read, but not used, after the last list
 
 
-cdef struct Block:
+cdef struct SortedBlock:
     # The structure points of a node, for each feature that tells them apart in the order of its
     # codes. A node below is a slice of all of these lists, the same one:
     #
@@ -29,7 +29,7 @@ cdef struct Block:
     int32_t* feature            # which feature it is
     uint8_t* is_plain           # it is numeric, and no point has it missing
     Py_ssize_t* place           # of its list in `items`
-    uint32_t points[BLOCK_POINTS + BEYOND]  # class (8 bits) | number (8)
+    uint32_t points[BLOCK_POINTS + READ_AHEAD_CELLS]  # class (8 bits) | number (8)
     uint32_t* items             # code (16 bits) | class (8) | number (8)
     int32_t* open               # levels x features
     Py_ssize_t n_open[BLOCK_POINTS + 1]
@@ -39,7 +39,7 @@ cdef struct Block:
     double* best                    # score of the best cut of each open feature that is plain
 
     # Work space
-    Py_ssize_t room             # for features
+    Py_ssize_t capacity             # for features
     Py_ssize_t n_table_columns
     int32_t* number             # of a class in the block, per column of the table; -1: not there
     void* differ                # bits in which codes of a feature differ, per feature of the table
@@ -50,29 +50,29 @@ cdef struct Block:
     double* best_listed         # ... and the best score of each
 
 
-cdef struct BlockSides:
+cdef struct SidesOfCut:
     # The points of a node on the sides of a cut. A side has one class if its two words are equal.
     Py_ssize_t n_left
     uint32_t any_left, all_left     # classes, bit by bit
     uint32_t any_right, all_right
 
 
-cdef Block* new_block(const Table* table) noexcept nogil
-cdef void free_block(Block* block) noexcept nogil
+cdef SortedBlock* new_block(const Table* table) noexcept nogil
+cdef void free_block(SortedBlock* block) noexcept nogil
 cdef int make_block(
-    const Table* table, const int32_t* rows, Py_ssize_t first, Py_ssize_t n, Block* block
+    const Table* table, const int32_t* rows, Py_ssize_t first, Py_ssize_t n, SortedBlock* block
 ) noexcept nogil
 cdef int enter_node(
-    Block* block, Py_ssize_t first, Py_ssize_t n, int level, int64_t* totals) noexcept nogil
-cdef void find_best(Block* block, Py_ssize_t first, int level) noexcept nogil
+    SortedBlock* block, Py_ssize_t first, Py_ssize_t n, int level, int64_t* totals) noexcept nogil
+cdef void find_best(SortedBlock* block, Py_ssize_t first, int level) noexcept nogil
 cdef Py_ssize_t cuts_in_block(
-    const Block* block, Py_ssize_t number, Py_ssize_t first, PlainCuts cuts) noexcept nogil
+    const SortedBlock* block, Py_ssize_t number, Py_ssize_t first, PlainCuts cuts) noexcept nogil
 cdef Py_ssize_t block_entries(
-    const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
+    const Table* table, SortedBlock* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
     Entry* entries) noexcept nogil
-cdef BlockSides tell_sides(
-    const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
+cdef SidesOfCut mark_sides(
+    const Table* table, SortedBlock* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
     const Cut* cut) noexcept nogil
-cdef void part_block(
-    Block* block, Py_ssize_t first, Py_ssize_t n, int level, bint wants_left, bint wants_right
+cdef void partition_block(
+    SortedBlock* block, Py_ssize_t first, Py_ssize_t n, int level, bint wants_left, bint wants_right
 ) noexcept nogil

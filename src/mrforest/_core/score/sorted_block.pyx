@@ -10,10 +10,10 @@ from mrforest._core.types cimport OUT_OF_MEMORY, Cut, Entry, Table, at
 
 # ---- memory ------------------------------------------------------------------------------
 
-cdef Block* new_block(const Table* table) noexcept nogil:
+cdef SortedBlock* new_block(const Table* table) noexcept nogil:
     """Room for the blocks of a tree; NULL: no memory."""
     cdef Py_ssize_t i
-    cdef Block* block = <Block*> calloc(1, sizeof(Block))
+    cdef SortedBlock* block = <SortedBlock*> calloc(1, sizeof(SortedBlock))
     if block is NULL:
         return NULL
     block.n_table_columns = table.n_columns
@@ -31,7 +31,7 @@ cdef Block* new_block(const Table* table) noexcept nogil:
     return block
 
 
-cdef void free_features(Block* block) noexcept nogil:
+cdef void free_features(SortedBlock* block) noexcept nogil:
     free(block.is_plain)
     free(block.place)
     free(block.items)
@@ -42,7 +42,7 @@ cdef void free_features(Block* block) noexcept nogil:
     free(block.best_listed)
 
 
-cdef void free_block(Block* block) noexcept nogil:
+cdef void free_block(SortedBlock* block) noexcept nogil:
     if block is not NULL:
         free(block.number)
         free(block.feature)
@@ -52,16 +52,16 @@ cdef void free_block(Block* block) noexcept nogil:
         free(block)
 
 
-cdef int make_room(Block* block) noexcept nogil:
+cdef int reserve(SortedBlock* block) noexcept nogil:
     """Room for its features."""
     cdef Py_ssize_t F = block.n_features
-    if F <= block.room:
+    if F <= block.capacity:
         return 0
     free_features(block)
-    block.room = F
+    block.capacity = F
     block.is_plain = <uint8_t*> malloc(F)
     block.place = <Py_ssize_t*> malloc(F * sizeof(Py_ssize_t))
-    block.items = <uint32_t*> malloc((F * BLOCK_POINTS + BEYOND) * sizeof(uint32_t))
+    block.items = <uint32_t*> malloc((F * BLOCK_POINTS + READ_AHEAD_CELLS) * sizeof(uint32_t))
     block.open = <int32_t*> malloc(F * (BLOCK_POINTS + 1) * sizeof(int32_t))
     block.best = <double*> malloc(F * sizeof(double))
     block.listed = <int32_t*> malloc(F * sizeof(int32_t))
@@ -70,14 +70,14 @@ cdef int make_room(Block* block) noexcept nogil:
     if (block.is_plain is NULL or block.place is NULL or block.items is NULL
             or block.open is NULL or block.best is NULL or block.listed is NULL
             or block.where is NULL or block.best_listed is NULL):
-        block.room = 0
+        block.capacity = 0
         return OUT_OF_MEMORY
     return 0
 
 
 # ---- making ------------------------------------------------------------------------------
 
-cdef void copy_rows(const Table* table, const int32_t* rows, Block* block) noexcept nogil:
+cdef void copy_rows(const Table* table, const int32_t* rows, SortedBlock* block) noexcept nogil:
     """Copy the rows, and find which features have two codes or more."""
     cdef Py_ssize_t size = 2 if table.wide else 1, f
     cdef uint8_t* differ = <uint8_t*> block.differ
@@ -91,7 +91,7 @@ cdef void copy_rows(const Table* table, const int32_t* rows, Block* block) noexc
         block.n_features += differs != 0
 
 
-cdef void find_classes(const Table* table, const int32_t* rows, Block* block) noexcept nogil:
+cdef void find_classes(const Table* table, const int32_t* rows, SortedBlock* block) noexcept nogil:
     """Number the classes as they come."""
     cdef Py_ssize_t i
     cdef int32_t y
@@ -107,7 +107,7 @@ cdef void find_classes(const Table* table, const int32_t* rows, Block* block) no
         block.number[block.column[i]] = -1
 
 
-cdef void make_lists(const Table* table, Block* block) noexcept nogil:
+cdef void make_lists(const Table* table, SortedBlock* block) noexcept nogil:
     """Lists of all features, from the copied rows."""
     cdef Py_ssize_t j, f, F = table.n_features
     cdef uint32_t* items
@@ -129,14 +129,14 @@ cdef void make_lists(const Table* table, Block* block) noexcept nogil:
 
 
 cdef int make_block(
-    const Table* table, const int32_t* rows, Py_ssize_t first, Py_ssize_t n, Block* block
+    const Table* table, const int32_t* rows, Py_ssize_t first, Py_ssize_t n, SortedBlock* block
 ) noexcept nogil:
     """Copy the points of a node, which are n from the first one of a tree on."""
     block.first = first
     block.n = n
     find_classes(table, rows, block)
     copy_rows(table, rows, block)
-    if make_room(block) != 0:
+    if reserve(block) != 0:
         return OUT_OF_MEMORY
     make_lists(table, block)
     return 0
@@ -145,7 +145,7 @@ cdef int make_block(
 # ---- a node of it ------------------------------------------------------------------------
 
 cdef int enter_node(
-    Block* block, Py_ssize_t first, Py_ssize_t n, int level, int64_t* totals
+    SortedBlock* block, Py_ssize_t first, Py_ssize_t n, int level, int64_t* totals
 ) noexcept nogil:
     """Count the points of each class; return 0 if there is one class only."""
     cdef const uint32_t* points = block.points + (first - block.first)
@@ -170,12 +170,12 @@ cdef int enter_node(
 
 
 cdef inline uint32_t* list_of(
-    const Block* block, Py_ssize_t number, Py_ssize_t first
+    const SortedBlock* block, Py_ssize_t number, Py_ssize_t first
 ) noexcept nogil:
     return block.items + block.place[number] + (first - block.first)
 
 
-cdef void find_best(Block* block, Py_ssize_t first, int level) noexcept nogil:
+cdef void find_best(SortedBlock* block, Py_ssize_t first, int level) noexcept nogil:
     """The best score of the cuts of each open feature, if it is plain; -INFINITY: it has none."""
     cdef const int32_t* open = block.open + level * block.n_features
     cdef Py_ssize_t i, n_listed = 0
@@ -194,14 +194,14 @@ cdef void find_best(Block* block, Py_ssize_t first, int level) noexcept nogil:
 
 
 cdef Py_ssize_t cuts_in_block(
-    const Block* block, Py_ssize_t number, Py_ssize_t first, PlainCuts cuts
+    const SortedBlock* block, Py_ssize_t number, Py_ssize_t first, PlainCuts cuts
 ) noexcept nogil:
     """All candidates of a plain feature; return how many."""
     return kernels.cuts_in_list(list_of(block, number, first), &block.node, cuts)
 
 
 cdef Py_ssize_t block_entries(
-    const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
+    const Table* table, SortedBlock* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
     Entry* entries
 ) noexcept nogil:
     """Entries of a feature of a node; return how many."""
@@ -218,7 +218,7 @@ cdef Py_ssize_t block_entries(
 # ---- parting -----------------------------------------------------------------------------
 
 cdef inline void put_on_side(
-    Block* block, uint32_t point, bint is_left, BlockSides* sides
+    SortedBlock* block, uint32_t point, bint is_left, SidesOfCut* sides
 ) noexcept nogil:
     """A point is class (8 bits) | number (8), and whatever above."""
     cdef uint32_t left = -<uint32_t> is_left, one = point >> 8 & 255
@@ -230,8 +230,8 @@ cdef inline void put_on_side(
     sides.all_right &= one | left
 
 
-cdef BlockSides tell_sides(
-    const Table* table, Block* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
+cdef SidesOfCut mark_sides(
+    const Table* table, SortedBlock* block, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n,
     const Cut* cut
 ) noexcept nogil:
     """Which points of a node go left."""
@@ -239,7 +239,7 @@ cdef BlockSides tell_sides(
     cdef int32_t code, missing = table.n_bins[block.feature[number]]
     cdef Py_ssize_t i
     cdef bint is_left
-    cdef BlockSides sides
+    cdef SidesOfCut sides
     sides.n_left = 0
     sides.any_left = sides.any_right = 0
     sides.all_left = sides.all_right = 255
@@ -251,8 +251,8 @@ cdef BlockSides tell_sides(
     return sides
 
 
-cdef void part_block(
-    Block* block, Py_ssize_t first, Py_ssize_t n, int level, bint wants_left, bint wants_right
+cdef void partition_block(
+    SortedBlock* block, Py_ssize_t first, Py_ssize_t n, int level, bint wants_left, bint wants_right
 ) noexcept nogil:
     """Part the open lists of a node as `tell_sides` told, as far as somebody looks there again."""
     cdef const int32_t* open = block.open + (level + 1) * block.n_features

@@ -3,26 +3,26 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from mrforest._core.rules.rule cimport Draw, Elsewhere, SplitRule
-from mrforest._core.score.bit_matrix cimport Sheets
+from mrforest._core.rules.rule cimport Draw, RemotePoints, SplitRule
+from mrforest._core.score.bit_matrix cimport BitMatrices
 from mrforest._core.score.feature_order cimport Order
 from mrforest._core.score.histogram_pool cimport HistogramPool
 from mrforest._core.score.impurity cimport Sides
-from mrforest._core.score.node_histogram cimport Selected
-from mrforest._core.score.node_lists cimport Shortlist
-from mrforest._core.score.sorted_block cimport Block
+from mrforest._core.score.node_histogram cimport NodeHistogram
+from mrforest._core.score.node_lists cimport NodeLists
+from mrforest._core.score.sorted_block cimport SortedBlock
 from mrforest._core.types cimport Cut, Entry, Table
 
 cdef extern from "math.h" nogil:
     const double NO_CUT "(-INFINITY)"   # instead of a score
 
-cdef struct Able:
+cdef struct SplittableFeature:
     int32_t feature
     Py_ssize_t place            # in the block, shortlist or histogram of some, or NONE
     Draw before                 # the draw as it was before the range of the feature
 
 
-cdef struct Slice:
+cdef struct RowSpan:
     const int32_t* first
     const int32_t* end
 
@@ -35,10 +35,10 @@ cdef class Workspace:
     cdef bint counts_points             # see candidates.pxd
 
     cdef bint is_plain                  # whether there are kernels for the best scores alone
-    cdef Block* block                   # NULL: small subtrees are not copied
-    cdef Shortlist* short               # NULL: small nodes are sorted
+    cdef SortedBlock* block                   # NULL: small subtrees are not copied
+    cdef NodeLists* node_lists               # NULL: small nodes are sorted
     cdef bint is_listed                 # whether the node that is looked at has lists there
-    cdef Sheets* sheets                 # the owner's; NULL: nodes are no masks
+    cdef BitMatrices* matrices                 # the owner's; NULL: nodes are no masks
     cdef int32_t* others                # features without slices
     cdef Py_ssize_t n_others
 
@@ -55,16 +55,16 @@ cdef class Workspace:
     cdef int32_t* cut_bins              # ... and their cuts
     cdef int64_t* bins_work
     cdef double* best_in_bins           # scores of features that are counted, if they are plain
-    cdef int32_t* alike                 # features of equally many bins, looked at together ...
-    cdef const int32_t** bins_of_alike  # ... and their counts
+    cdef int32_t* same_width                 # features of equally many bins, looked at together ...
+    cdef const int32_t** bins_of_same_width  # ... and their counts
     cdef uint8_t* marks
-    cdef Elsewhere* elsewhere           # NULL: points are here
+    cdef RemotePoints* remote_points           # NULL: points are here
     cdef uint8_t* categories
     cdef Order order                    # of the features; natural between nodes
-    cdef Able* able                     # features that have a candidate ...
-    cdef int32_t* columns_able          # ... their columns ...
+    cdef SplittableFeature* splittable                     # features that have a candidate ...
+    cdef int32_t* splittable_columns          # ... their columns ...
     cdef double* best                   # ... and the largest score of each
-    cdef Slice* no_cut                  # for each feature, a slice in which it has no candidate
+    cdef RowSpan* no_cut                  # for each feature, a slice in which it has no candidate
 
     cdef Py_ssize_t* place              # of each feature that a node draws; see NONE
-    cdef Selected* selected
+    cdef NodeHistogram* node_histogram

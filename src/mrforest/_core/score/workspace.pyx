@@ -10,8 +10,8 @@ from mrforest._core.plan cimport CELLS_PER_CODE, LARGEST_HISTOGRAM
 from mrforest._core.rules.rule cimport SplitRule
 from mrforest._core.score.feature_order cimport free_order, make_order
 from mrforest._core.score.histogram_pool cimport HistogramPool
-from mrforest._core.score.node_histogram cimport free_selected, new_selected
-from mrforest._core.score.node_lists cimport free_shortlist
+from mrforest._core.score.node_histogram cimport free_node_histogram, new_node_histogram
+from mrforest._core.score.node_lists cimport free_node_lists
 from mrforest._core.score.sorted_block cimport BLOCK_POINTS, free_block
 from mrforest._core.types cimport Cut, Entry, Table
 
@@ -89,34 +89,34 @@ cdef class Workspace:
         self.cut_bins = <int32_t*> malloc(n_cuts * sizeof(int32_t))
         self.bins_work = <int64_t*> malloc(129 * n_columns * sizeof(int64_t))
         self.best_in_bins = <double*> malloc(n_features * sizeof(double))
-        self.alike = <int32_t*> malloc(n_features * sizeof(int32_t))
-        self.bins_of_alike = <const int32_t**> malloc(n_features * sizeof(int32_t*))
+        self.same_width = <int32_t*> malloc(n_features * sizeof(int32_t))
+        self.bins_of_same_width = <const int32_t**> malloc(n_features * sizeof(int32_t*))
         self.marks = <uint8_t*> malloc(n_marks + 1)
         self.categories = <uint8_t*> malloc(n_categories)
-        self.able = <Able*> malloc(n_features * sizeof(Able))
-        self.columns_able = <int32_t*> malloc(n_features * sizeof(int32_t))
+        self.splittable = <SplittableFeature*> malloc(n_features * sizeof(SplittableFeature))
+        self.splittable_columns = <int32_t*> malloc(n_features * sizeof(int32_t))
         self.best = <double*> malloc(n_features * sizeof(double))
-        self.no_cut = <Slice*> malloc(n_features * sizeof(Slice))
+        self.no_cut = <RowSpan*> malloc(n_features * sizeof(RowSpan))
         self.others = <int32_t*> malloc(n_features * sizeof(int32_t))
         self.place = <Py_ssize_t*> malloc(n_features * sizeof(Py_ssize_t))
-        self.selected = new_selected(self.table, n_structure)
+        self.node_histogram = new_node_histogram(self.table, n_structure)
         if (self.entries is NULL or self.points is NULL or self.keys is NULL
                 or self.more_keys is NULL or self.scores is NULL or self.cuts is NULL
                 or self.work is NULL or self.sides.left is NULL or self.sides.right is NULL
                 or self.lefts is NULL or self.cut_bins is NULL or self.bins_work is NULL
-                or self.best_in_bins is NULL or self.alike is NULL or self.bins_of_alike is NULL
-                or self.marks is NULL or self.categories is NULL or self.able is NULL
-                or self.columns_able is NULL or self.best is NULL or self.no_cut is NULL
+                or self.best_in_bins is NULL or self.same_width is NULL or self.bins_of_same_width is NULL
+                or self.marks is NULL or self.categories is NULL or self.splittable is NULL
+                or self.splittable_columns is NULL or self.best is NULL or self.no_cut is NULL
                 or self.others is NULL
-                or self.place is NULL or self.selected is NULL
+                or self.place is NULL or self.node_histogram is NULL
                 or not make_order(&self.order, n_features)):
             raise MemoryError("no memory to grow a tree")
         memset(self.marks, 0, n_marks + 1)
-        memset(self.no_cut, 0, n_features * sizeof(Slice))
+        memset(self.no_cut, 0, n_features * sizeof(RowSpan))
 
     def __dealloc__(self):
         free_block(self.block)
-        free_shortlist(self.short)
+        free_node_lists(self.node_lists)
         free(self.entries)
         free(self.points)
         free(self.keys)
@@ -130,15 +130,15 @@ cdef class Workspace:
         free(self.cut_bins)
         free(self.bins_work)
         free(self.best_in_bins)
-        free(self.alike)
-        free(self.bins_of_alike)
+        free(self.same_width)
+        free(self.bins_of_same_width)
         free(self.marks)
         free(self.categories)
         free_order(&self.order)
-        free(self.able)
-        free(self.columns_able)
+        free(self.splittable)
+        free(self.splittable_columns)
         free(self.best)
         free(self.no_cut)
         free(self.others)
         free(self.place)
-        free_selected(self.selected)
+        free_node_histogram(self.node_histogram)
