@@ -85,8 +85,9 @@ from mrforest._core.rules.multinomial import Multinomial
 from mrforest._core.rules.random import Random
 from mrforest._core.grow.by_samples import grow_sampled_tree
 from mrforest._core.predict.leaf_shares import LeafShares, add_leaf_shares
-from mrforest._core.predict.bit_votes import Sieve, common_labels
+from mrforest._core.predict.bit_votes import BitVotes as Sieve, common_labels
 from mrforest._core.private.sampler import LANES, RegionSubtrees, Subtrees
+from mrforest._core import plan
 from mrforest._core.data.table import Target, TrainingTable, write_cut_bits
 from mrforest._core.grow.finish import NODE_DTYPE
 
@@ -170,6 +171,7 @@ __all__ = [
     "partition_points",
     "paths_below",
     "places",
+    "plan",
     "put_in_order",
     "sample_places",
     "sharpened_losses",

@@ -338,7 +338,7 @@ def add_views(
     table: _core.TrainingTable, rule: _core.SplitRule, n_threads: int
 ) -> None:
     """Let a table have its codes in the other ways that serve a rule."""
-    if not rule.looks_at_all or table.is_large:
+    if table.wants_columns(rule.looks_at_all):
         table.add_columns()
     table.add_cut_bits(in_parts=partial(in_parts, n_threads=n_threads))
 

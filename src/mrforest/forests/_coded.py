@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest import _core
-from mrforest._core import CODED_NODE_DTYPE, CodedNodes
+from mrforest._core import CODED_NODE_DTYPE, CodedNodes, plan
 from mrforest._threads import in_parts
 from mrforest.forests._packed import Lists, lists_of
 
@@ -84,7 +84,8 @@ def coded_nodes(
         return all(in_parts(write_some, n_trees, n_threads))
 
     slim_nodes = wide_nodes = None
-    if n_columns <= MOST_SLIM_COLUMNS and n_values <= MOST_SLIM_VALUES:
+    is_slim = n_columns <= MOST_SLIM_COLUMNS and n_values <= MOST_SLIM_VALUES
+    if is_slim and plan.is_taken("slim_nodes"):
         slim_nodes = np.empty(len(nodes), dtype=np.uint32)
         if not write(None, slim_nodes):
             slim_nodes = None

@@ -201,6 +201,8 @@ class FlatForest:
 
     def _is_worth_it(self, n_rows: int) -> bool:
         """Note that rows come; return whether what is made for many pays by now."""
+        if not _core.plan.is_taken("coded_rows"):
+            return False
         state = vars(self)
         state["_walked"] = state.get("_walked", 0) + n_rows * len(self)
         return bool(state["_walked"] >= NODE_WORK * len(self.nodes))

@@ -77,7 +77,7 @@ class VoteTrees:
             and self.coded.n_values <= MOST_CUTS
             and n_classes <= MOST_CLASSES
         )
-        if is_small:
+        if is_small and _core.plan.is_taken("bit_votes"):
             self.sieve = _core.Sieve(
                 self.coded, tree_start, labels, n_classes, n_features
             )

@@ -5,11 +5,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from libc.stdlib cimport calloc, free, malloc
 
 from mrforest._core.kernels.dispatch cimport kernels
+from mrforest._core.plan cimport has_row_cache
 from mrforest._core.types cimport Table, at
-
-cdef enum:
-    WORTH = 4       # times the room of an excerpt that the rows of a tree take, if it pays
-
 
 cdef inline Py_ssize_t bytes_of_row(const Table* table) noexcept nogil:
     return table.n_features * (sizeof(uint16_t) if table.wide else sizeof(uint8_t))
@@ -20,7 +17,7 @@ cdef RowCache* new_row_cache(
 ) noexcept nogil:
     """Room for n_bytes of codes of a tree of n rows; NULL: it does not pay, or no memory."""
     cdef RowCache* row_cache
-    if n * bytes_of_row(table) <= WORTH * n_bytes:
+    if not has_row_cache(n * bytes_of_row(table), n_bytes):
         return NULL
     row_cache = <RowCache*> calloc(1, sizeof(RowCache))
     if row_cache is NULL:

@@ -3,23 +3,26 @@
 
 import numpy as np
 
-from mrforest._core.score.impurity import xlogx_table
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.math cimport floor, log
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
-from mrforest._core.plan cimport LARGEST_HISTOGRAM
+from mrforest._core.plan cimport (
+    LARGEST_HISTOGRAM, MOST_CLASSES_OF_BITS, MOST_CODES_OF_BITS, ROW_CACHE_BYTES, keeps_columns,
+)
 from mrforest._core.types cimport ENTROPY, GINI, VARIANCE, Table, code_t
 
 # Larger arguments of x log x are rare and computed when they occur.
 XLOGX_TABLE_SIZE = 1 << 16
 
-# Of features and targets that are counted as bits, at most.
-MOST_CODES = 8
-MOST_CLASSES = 8
+cdef object xlogx_table(Py_ssize_t n):
+    """Fixed-point x log x of 0 … n − 1, as an int64 array."""
+    out = np.zeros(n, dtype=np.int64)
+    cdef int64_t[::1] view = out
+    cdef Py_ssize_t x
+    for x in range(1, n):
+        view[x] = <int64_t> floor(x * log(<double> x) * 2.0**26 + 0.5)
+    return out
 
-# Bytes of codes: more than the cache of one core holds, and a part of it that leaves room for lists
-# and histograms.
-LARGE = 1 << 22
-ROW_CACHE_BYTES = 1 << 17
 
 MISFIT = "the arrays of a training table do not fit together"
 
@@ -185,15 +188,13 @@ cdef class TrainingTable:
         rebuild, (target, *others) = self.__reduce__()
         return rebuild(target.with_criterion(criterion), *others)
 
-    @property
-    def is_large(self):
-        """Whether the codes are more than a cache of one core holds."""
+    def wants_columns(self, bint looks_at_all):
+        """Whether codes column by column serve a rule that looks at all features, or at few."""
         codes = self.arguments[2]
-        return codes is not None and codes.nbytes > LARGE
+        return codes is not None and keeps_columns(looks_at_all, codes.nbytes)
 
     def add_columns(self):
-        """Keep the codes column by column, too: for rules that look at few features, and for large
-        tables, whose rows are parted by one column at a time."""
+        """Keep the codes column by column, too."""
         cdef const uint8_t[:, ::1] narrow
         cdef const uint16_t[:, ::1] wide
         codes = self.arguments[2]
@@ -219,9 +220,9 @@ cdef class TrainingTable:
             must be multiples; calls the function, in threads if it wants to.
         """
         codes, n_bins = self.arguments[2:4]
-        if self.has_cut_bits or codes is None or self.view.n_columns > MOST_CLASSES:
+        if self.has_cut_bits or codes is None or self.view.n_columns > MOST_CLASSES_OF_BITS:
             return
-        has_bits = n_bins <= MOST_CODES
+        has_bits = n_bins <= MOST_CODES_OF_BITS
         if (~has_bits).sum() > most_others * len(n_bins):
             return
         has_bits &= codes.max(axis=0) < n_bins

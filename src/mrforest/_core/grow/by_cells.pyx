@@ -25,8 +25,8 @@ from mrforest._core.grow.by_values cimport ValueBuilder, number_between
 from mrforest._core.random.rng cimport Purpose, Stream, next_index, next_uniform, open_stream
 from mrforest._core.random.softmax cimport draw_softmax
 from mrforest._core.score.impurity cimport score_tolerance
-from mrforest._core.grow.finish import grown_tree
 from mrforest._core.types cimport EQUALITY, FAILED, FEATURE_MASK, MISSING_LEFT, Node
+from mrforest._core.grow.finish import grown_tree
 
 
 cdef struct Side:

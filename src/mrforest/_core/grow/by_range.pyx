@@ -17,8 +17,8 @@ from mrforest._core.random.rng cimport Purpose, Stream, next_index, next_uniform
 from mrforest._core.score.feature_order cimport (
     Order, free_order, make_order, next_feature, put_back,
 )
-from mrforest._core.grow.finish import grown_tree
 from mrforest._core.types cimport EQUALITY, FAILED, MISSING_LEFT, Node
+from mrforest._core.grow.finish import grown_tree
 
 
 cdef int compare(const void* a, const void* b) noexcept nogil:

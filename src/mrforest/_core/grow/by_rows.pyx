@@ -12,14 +12,15 @@ from mrforest._core.data.row_cache cimport (
 )
 from mrforest._core.data.table cimport TrainingTable
 from mrforest._core.grow.builder cimport (
-    GrownNode, TreeBuilder, Limits, PendingNode, count_classes_of, larger_of,
+    GrownNode, Limits, PendingNode, TreeBuilder, count_classes_of, larger_of,
 )
 from mrforest._core.grow.cut_builder cimport CutBuilder
 from mrforest._core.grow.partition cimport partition_rows
 from mrforest._core.grow.splitter cimport Split
+from mrforest._core.plan cimport BLOCK_POINTS, CHILD_TOTALS, HISTOGRAMS, is_on, joins_copies
 from mrforest._core.rules.rule cimport SplitRule
 from mrforest._core.score.sorted_block cimport (
-    BLOCK_POINTS, SidesOfCut, enter_node, make_block, partition_block, mark_sides,
+    SidesOfCut, enter_node, make_block, mark_sides, partition_block,
 )
 from mrforest._core.types cimport FAILED, NONE, OUT_OF_MEMORY, VARIANCE, Table, at
 
@@ -53,7 +54,7 @@ cdef class RowBuilder(CutBuilder):
             n += self.most_estimation
         if self.python is None:
             self.row_cache = new_row_cache(self.table, n, table.row_cache_bytes)
-        if self.counts_points and self.table.criterion != VARIANCE:
+        if self.counts_points and self.table.criterion != VARIANCE and is_on(CHILD_TOTALS):
             self.make_totals()
 
     def __dealloc__(self):
@@ -70,7 +71,7 @@ cdef class RowBuilder(CutBuilder):
 
     cdef void prepare(self) except *:
         self.own = self.owner.view
-        if not (self.is_honest or self.rule.restricts or self.python is not None):
+        if joins_copies(self.is_honest, self.rule.restricts, self.python is None):
             self.join_copies()
         self.table = self.pool.table = self.splitter.table = &self.own
         self.has_blocks = self.splitter.block is not NULL and self.own.copies is NULL
@@ -113,7 +114,7 @@ cdef class RowBuilder(CutBuilder):
 
     cdef bint wants_histogram(self, const PendingNode* node) noexcept nogil:
         """A histogram of all features serves rules that look at all of them."""
-        return (self.rule.looks_at_all and not self.must_stop(node)
+        return (is_on(HISTOGRAMS) and self.rule.looks_at_all and not self.must_stop(node)
                 and not self.fits_block(node) and self.pool.is_counted(node.n_structure))
 
     cdef bint fits_block(self, const PendingNode* node) noexcept nogil:

@@ -4,7 +4,7 @@
 from libc.stdint cimport int32_t
 
 from mrforest._core.data.table cimport TrainingTable
-from mrforest._core.grow.builder cimport TreeBuilder, Limits, PendingNode
+from mrforest._core.grow.builder cimport Limits, PendingNode, TreeBuilder
 from mrforest._core.grow.splitter cimport Split
 from mrforest._core.rules.rule cimport Draw, SplitRule
 from mrforest._core.score.sample_scores cimport NodeScores

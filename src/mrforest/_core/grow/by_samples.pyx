@@ -17,9 +17,9 @@ from mrforest._core.grow.builder cimport GrownNode, count_classes_of
 from mrforest._core.grow.cut_builder cimport write_split
 from mrforest._core.grow.partition cimport partition_rows
 from mrforest._core.random.rng cimport Purpose, next_index, open_stream
-from mrforest._core.grow.finish import grown_tree
 from mrforest._core.score.sample_scores cimport ScoredNode
 from mrforest._core.types cimport FAILED, VARIANCE, mass_of, moment_of
+from mrforest._core.grow.finish import grown_tree
 
 cdef class SampleBuilder(TreeBuilder):
     """A growing tree; used by one thread, for one tree after the other."""

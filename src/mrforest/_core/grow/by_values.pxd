@@ -3,7 +3,7 @@
 
 from libc.stdint cimport int32_t, int64_t
 
-from mrforest._core.grow.builder cimport TreeBuilder, PendingNode
+from mrforest._core.grow.builder cimport PendingNode, TreeBuilder
 from mrforest._core.score.impurity cimport Sides
 from mrforest._core.types cimport Node
 

@@ -6,7 +6,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from mrforest._core.data.table cimport TrainingTable
-from mrforest._core.grow.builder cimport TreeBuilder, Limits, PendingNode
+from mrforest._core.grow.builder cimport Limits, PendingNode, TreeBuilder
 from mrforest._core.score.impurity cimport all_right, fresh_score
 from mrforest._core.types cimport EQUALITY, FEATURE_MASK, MISSING_LEFT, VARIANCE, Node, Table, at
 

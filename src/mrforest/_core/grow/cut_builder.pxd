@@ -2,7 +2,7 @@
 """What trees of cuts have in common: a rule draws the cut of a node."""
 
 from mrforest._core.data.table cimport TrainingTable
-from mrforest._core.grow.builder cimport TreeBuilder, Limits, PendingNode
+from mrforest._core.grow.builder cimport Limits, PendingNode, TreeBuilder
 from mrforest._core.grow.python_rule cimport PythonRule
 from mrforest._core.grow.splitter cimport Split, Splitter
 from mrforest._core.rules.rule cimport SplitRule

@@ -6,13 +6,14 @@
 
 from libc.stdint cimport int32_t
 
+from mrforest._core.plan cimport BLOCKS, can_use_blocks, can_use_node_lists, has_plain_points, is_on
 from mrforest._core.rules.rule cimport LEAF, Draw
 from mrforest._core.score.bit_matrix cimport BitMatrices
-from mrforest._core.score.bit_scores cimport best_of_bits, best_of_all, count_all_bits
+from mrforest._core.score.bit_scores cimport best_of_all, best_of_bits, count_all_bits
 from mrforest._core.score.feature_order cimport next_feature, put_back
 from mrforest._core.score.impurity cimport score_tolerance
 from mrforest._core.score.node_lists cimport new_node_lists
-from mrforest._core.score.sorted_block cimport BLOCK_POINTS, SortedBlock, find_best, new_block
+from mrforest._core.score.sorted_block cimport SortedBlock, find_best, new_block
 from mrforest._core.score.workspace cimport NO_CUT
 from mrforest._core.types cimport BAD_CHOICE, GINI, NONE, OUT_OF_MEMORY, Table
 
@@ -76,7 +77,7 @@ cdef class Splitter(FeatureScores):
 
     cdef bint can_use_block(self) noexcept nogil:
         """Whether blocks serve the rule, and there is memory for one."""
-        if self.is_plain and self.rule.looks_at_all and self.table.copies is NULL:
+        if can_use_blocks(self.is_plain, self.rule.looks_at_all, self.table.copies is not NULL):
             self.block = new_block(self.table)
         return self.block is not NULL
 
@@ -86,7 +87,7 @@ cdef class Splitter(FeatureScores):
         self.is_plain = (
             not self.rule.restricts
             and (self.floor == 0 or (self.counts_points and self.floor <= 1))
-            and table.criterion == GINI and table.mass is NULL and table.class_weight is NULL)
+            and has_plain_points(table))
 
     cdef int make_lists(self, BitMatrices* matrices) noexcept nogil:
         """Room for lists of features that are no slices of the sheets, which may be NULL; without
@@ -96,8 +97,9 @@ cdef class Splitter(FeatureScores):
         for f in range(self.table.n_features):
             self.others[self.n_others] = <int32_t> f
             self.n_others += not self.has_bits(f)
-        if (not self.is_plain or self.n_others == 0 or self.table.n_columns > BLOCK_POINTS
-                or (matrices is NULL and self.rule.looks_at_all)):
+        if self.n_others == 0 or not can_use_node_lists(
+                self.is_plain, self.table.n_columns,
+                matrices is NULL and self.rule.looks_at_all and is_on(BLOCKS)):
             return 0
         self.node_lists = new_node_lists(self.n_others)
         return 0 if self.node_lists is not NULL else OUT_OF_MEMORY

@@ -4,19 +4,12 @@
 from mrforest._core.data.table cimport TrainingTable
 from mrforest._core.grow.builder cimport Limits
 from mrforest._core.grow.cut_builder cimport CutBuilder
-from mrforest._core.grow.finish import grown_tree
 from mrforest._core.grow.python_rule cimport PythonRule
+from mrforest._core.plan cimport can_use_bits
 from mrforest._core.rules.rule cimport SplitRule
-from mrforest._core.types cimport GINI
+from mrforest._core.grow.finish import grown_tree
 from mrforest._core.grow.by_rows import RowBuilder
 from mrforest._core.grow.by_bits import BitBuilder
-
-
-cdef object can_use_bits(TrainingTable table, Limits limits, SplitRule rule):
-    """Whether nodes can be masks: points count one each, and it does not matter which they are."""
-    return (table.view.criterion == GINI and table.view.mass is NULL
-            and table.view.class_weight is NULL and table.has_cut_bits and limits.min_weight == 0
-            and not rule.restricts and not isinstance(rule, PythonRule))
 
 
 cdef object builder_of(
@@ -32,7 +25,8 @@ cdef object builder_of(
         if builder.can_grow(table, structure, estimation, limits, rule):
             builder.begin(structure, estimation, key)
             return builder
-    if can_use_bits(table, limits, rule):
+    if table.has_cut_bits and can_use_bits(
+            &table.view, limits.min_weight, not isinstance(rule, PythonRule), rule.restricts):
         return BitBuilder(table, structure, estimation, key, limits, rule)
     return RowBuilder(table, structure, estimation, key, limits, rule)
 

@@ -5,6 +5,7 @@
 #include "checked.h"
 #include "kernels.h"
 #include "lanes.h"
+#include "ways.h"
 
 #include <string.h>
 
@@ -31,7 +32,7 @@ static void count_rows(const mrforest_counted *node, const int32_t *start, ptrdi
         const int32_t count = node->copies == NULL ? 1 : node->copies[row];
         ptrdiff_t f = 0;
 #if LANES
-        for (; f + LANES <= F; f += LANES) {
+        for (; f + LANES <= F && !mrforest_is_off[MRFOREST_CELLS_BY_LANES]; f += LANES) {
             uint32_t cells[LANES];
             store(cells, lanes_of_bytes(code + f) + load(first + f));
             for (int j = 0; j < LANES; j++) counts[mrforest_at(cells[j], size)] += count;

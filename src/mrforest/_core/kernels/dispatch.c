@@ -2,8 +2,11 @@
  *
  * The kernels that this build has, and those of them that this machine can run. */
 #include "kernels.h"
+#include "ways.h"
 
 #include <string.h>
+
+uint8_t mrforest_is_off[MRFOREST_N_WAYS];
 
 extern const mrforest_kernels mrforest_kernels_baseline;
 #ifdef MRFOREST_WITH_AVX2

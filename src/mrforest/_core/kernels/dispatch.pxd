@@ -291,3 +291,4 @@ cdef extern from "kernels/kernels.h" nogil:
 
 
 cdef const Kernels* kernels         # the widest that this machine has
+cdef uint8_t* is_off                # for each way of plan.pxd, whether it is switched off

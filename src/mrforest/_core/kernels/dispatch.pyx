@@ -11,6 +11,9 @@ cdef extern from "kernels/kernels.h" nogil:
     const Kernels* mrforest_kernels_named(const char* name)
     const Kernels* mrforest_widest_kernels()
 
+cdef extern from "kernels/ways.h" nogil:
+    uint8_t* mrforest_is_off
+
 KERNEL_NAMES = ("baseline", "avx2")
 
 
@@ -37,3 +40,4 @@ cdef const Kernels* chosen_kernels() except NULL:
 
 
 kernels = chosen_kernels()
+is_off = mrforest_is_off

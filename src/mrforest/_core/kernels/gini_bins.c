@@ -5,6 +5,7 @@
 #include "gini.h"
 #include "kernels.h"
 #include "lanes.h"
+#include "ways.h"
 
 enum { BINS_TOGETHER = 256 };
 
@@ -147,7 +148,8 @@ static double best_in_many_bins(const int32_t *counts, ptrdiff_t n_bins, ptrdiff
 static double best_in_bins_of_many(const int32_t *counts, ptrdiff_t n_bins, ptrdiff_t stride, ptrdiff_t n_classes,
                                    const int64_t *totals, int64_t *work) {
 #if LANES
-    if (n_bins > 4) return best_in_many_bins(counts, n_bins, stride, n_classes, totals, (int32_t *)work);
+    if (n_bins > 4 && !mrforest_is_off[MRFOREST_BINS_AT_ONCE])
+        return best_in_many_bins(counts, n_bins, stride, n_classes, totals, (int32_t *)work);
 #endif
     return best_in_few_bins(counts, n_bins, stride, n_classes, totals, work);
 }
@@ -327,11 +329,12 @@ static void best_in_bins(const int32_t *const *counts, ptrdiff_t n_features, ptr
 #if LANES
     int64_t n = 0;
     for (ptrdiff_t k = 0; k < n_classes; k++) n += totals[k];
-    if (n_classes == 2 && n <= MOST_POINTS_OF_TWO) {
+    if (n_classes == 2 && n <= MOST_POINTS_OF_TWO && !mrforest_is_off[MRFOREST_BINS_OF_TWO_BY_LANES]) {
         best_in_bins_of_two_by_lanes(counts, n_features, n_bins, stride, (int32_t)n, (int32_t)totals[1], best);
         return;
     }
-    if (n_classes > 2 && n_classes <= MOST_CLASSES_OF_LANES && n < 1 << 24) {
+    if (n_classes > 2 && n_classes <= MOST_CLASSES_OF_LANES && n < 1 << 24 &&
+        !mrforest_is_off[MRFOREST_BINS_OF_MANY_BY_LANES]) {
         best_in_bins_of_many_by_lanes(counts, n_features, n_bins, stride, n_classes, (int32_t)n, totals, work, best);
         return;
     }

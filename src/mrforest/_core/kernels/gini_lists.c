@@ -25,6 +25,7 @@
 #include "gini.h"
 #include "kernels.h"
 #include "lanes.h"
+#include "ways.h"
 
 /* ---- one list ------------------------------------------------------------------------------- */
 
@@ -308,7 +309,8 @@ static void best_in_lists(const uint32_t *items, const ptrdiff_t *place, const i
 #else
     const int is_ranked = 0;
 #endif
-    while ((node->n_present == 2 || is_ranked) && n_lists - n_done > FEW_FEATURES) {
+    const int by_lanes = (node->n_present == 2 || is_ranked) && !mrforest_is_off[MRFOREST_LISTS_BY_LANES];
+    while (by_lanes && n_lists - n_done > FEW_FEATURES) {
         ptrdiff_t m = some_lists(items, place, number + n_done, n_lists - n_done, list);
 #if HAS_LOOKUP
         unsigned unsure =

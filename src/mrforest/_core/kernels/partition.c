@@ -8,6 +8,7 @@
 #include "checked.h"
 #include "kernels.h"
 #include "lanes.h"
+#include "ways.h"
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
@@ -69,7 +70,9 @@ PART_MANY_ROWS(part_many_rows_of_shorts, uint16_t, lanes_of_shorts)
     static ptrdiff_t NAME(const CODE *codes, ptrdiff_t stride, ptrdiff_t n_rows, int32_t *rows, ptrdiff_t n, \
                           mrforest_left_codes left_codes, int32_t *scratch) {                                \
         const left_range range = range_of(left_codes);                                                       \
-        ptrdiff_t n_left = 0, i = PART_MANY(codes, stride, n_rows, rows, n, range, scratch, &n_left);        \
+        ptrdiff_t n_left = 0, i = 0;                                                                         \
+        if (!mrforest_is_off[MRFOREST_ROWS_BY_LANES])                                                        \
+            i = PART_MANY(codes, stride, n_rows, rows, n, range, scratch, &n_left);                          \
         for (; i < n; i++) {                                                                                 \
             const int32_t row = rows[i];                                                                     \
             const int32_t code = codes[mrforest_at(row, n_rows) * stride];                                   \

@@ -4,6 +4,7 @@
  * that places fit a byte, too. */
 #include "kernels.h"
 #include "lanes.h"
+#include "ways.h"
 
 /* From how many of two parts of the points have each byte to where the first of them goes: those of the first part
  * come before those of the second. */
@@ -56,7 +57,7 @@ static void sort_few_bytes(const uint8_t *codes, ptrdiff_t n, const uint32_t *po
 
 static void sort_bytes(const uint8_t *codes, ptrdiff_t stride, ptrdiff_t n, const uint32_t *points, uint32_t *items) {
 #if LANES
-    if (stride == 1 && n <= FEW_TO_SORT) {
+    if (stride == 1 && n <= FEW_TO_SORT && !mrforest_is_off[MRFOREST_FEW_SORTED]) {
         sort_few_bytes(codes, n, points, items);
         return;
     }

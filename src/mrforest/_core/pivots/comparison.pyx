@@ -14,12 +14,12 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from mrforest._core.data.table cimport TrainingTable
-from mrforest._core.grow.builder cimport TreeBuilder, Limits, PendingNode
+from mrforest._core.grow.builder cimport Limits, PendingNode, TreeBuilder
 from mrforest._core.kernels.dispatch cimport CATEGORIES, GAPS, NUMBERS, Distance, Packing, kernels
 from mrforest._core.pivots.hamming cimport no_packing, pack, pack_for
 from mrforest._core.random.rng cimport Purpose, Stream, next_index, open_stream
-from mrforest._core.grow.finish import grown_tree
 from mrforest._core.types cimport FAILED, Node, at
+from mrforest._core.grow.finish import grown_tree
 
 cdef enum:
     ATTEMPTS = 16   # to draw two pivots; then they are searched, so that growth always ends

@@ -15,6 +15,7 @@ from mrforest._core.kernels.dispatch cimport (
     DROP, FEW_TREES, JOIN, KEEP, MOST_COUNTED, N_ENDS, SET_ROWS, CodeColumn, CodedNode, RowSet,
     SetSplit, SplitRun, VoteCount, kernels,
 )
+from mrforest._core.plan cimport SINGLE_THRESHOLDS, is_on
 from mrforest._core.predict.walk cimport CodedNodes
 from mrforest._core.types cimport Node
 
@@ -254,7 +255,7 @@ cdef class BitVotes:
                 self.is_single[j] = 1
                 self.thresholds[column.feature] = column.values[0]
                 n_singles += 1
-        if 2 * n_singles < self.n_features:
+        if 2 * n_singles < self.n_features or not is_on(SINGLE_THRESHOLDS):
             self.thresholds = None
             self.is_single[:] = 0
         return 0

@@ -6,11 +6,8 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from mrforest._core.kernels.dispatch cimport kernels
+from mrforest._core.plan cimport squeezes_bits
 from mrforest._core.types cimport OUT_OF_MEMORY, Column, Cut, Table, codes_of, column_of
-
-cdef enum:
-    WORTH = 4                   # words of a mask of a sheet that is worth squeezing
-
 
 cdef inline Py_ssize_t words_for(Py_ssize_t n_bits) noexcept nogil:
     return (n_bits + 63) // 64
@@ -330,7 +327,7 @@ cdef int enter_matrix(
         mask += W
         n_old += W
         n_new += words_for(matrices.n_points[kind])
-    return make_matrix(matrices) if n_old >= WORTH and 2 * n_new <= n_old else 0
+    return make_matrix(matrices) if squeezes_bits(n_old, n_new) else 0
 
 
 # ---- parting -----------------------------------------------------------------------------

@@ -5,12 +5,9 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from mrforest._core.kernels.dispatch cimport kernels
-from mrforest._core.score.bit_matrix cimport ESTIMATION, STRUCTURE, BitMatrix, BitMatrices, ints_at
+from mrforest._core.plan cimport scores_bits_one_by_one
+from mrforest._core.score.bit_matrix cimport ESTIMATION, STRUCTURE, BitMatrices, BitMatrix, ints_at
 from mrforest._core.types cimport Cut
-
-
-cdef enum:
-    FEW_WORDS = 8               # of a mask; a slice at a time is quicker then
 
 
 cdef struct Candidates:
@@ -77,7 +74,7 @@ cdef void count_bits_of(
         for s in range(start[features[i]], start[features[i] + 1]):
             listed[n] = <int32_t> s
             n += 1
-    if matrix.n_words[STRUCTURE] <= FEW_WORDS:
+    if scores_bits_one_by_one(matrix.n_words[STRUCTURE]):
         kernels.score_some(
             matrices.memory + matrix.words[STRUCTURE], matrix.n_columns_of_bits, listed, n,
             matrices.class_mask, matrix.n_words[STRUCTURE], matrices.totals, matrices.n_classes,

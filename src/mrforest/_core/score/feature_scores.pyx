@@ -5,6 +5,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 from mrforest._core.kernels.dispatch cimport PlainCuts, kernels
+from mrforest._core.plan cimport BLOCK_POINTS
 from mrforest._core.rules.rule cimport Draw, Points, Range, is_empty, is_in_range
 from mrforest._core.score.bit_scores cimport count_bits_of, cuts_of_bits
 from mrforest._core.score.histogram cimport (
@@ -13,8 +14,10 @@ from mrforest._core.score.histogram cimport (
 from mrforest._core.score.node_histogram cimport (
     NodeHistogram, count_node_histogram, count_node_histogram_points, select_feature, select_none,
 )
-from mrforest._core.score.node_lists cimport add_node_list, cuts_in_node_list, enter_node_lists, find_best_in_node_lists
-from mrforest._core.score.sorted_block cimport BLOCK_POINTS, block_entries, cuts_in_block
+from mrforest._core.score.node_lists cimport (
+    add_node_list, cuts_in_node_list, enter_node_lists, find_best_in_node_lists,
+)
+from mrforest._core.score.sorted_block cimport block_entries, cuts_in_block
 from mrforest._core.score.sweep cimport Feature, score_cuts
 from mrforest._core.score.workspace cimport NO_CUT, RowSpan
 from mrforest._core.types cimport NONE

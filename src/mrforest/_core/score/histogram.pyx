@@ -5,6 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from mrforest._core.kernels.dispatch cimport CountedRows, kernels
+from mrforest._core.plan cimport COLUMNS_TOGETHER, is_on
 from mrforest._core.types cimport (
     Column, Entry, Table, at, code_t, codes_of, column_of, copies_of, count_t, mass_of, moment_of,
 )
@@ -116,7 +117,7 @@ cdef void count_by_column_of(
     cdef Py_ssize_t size = chosen.slot[chosen.n] * table.n_columns
     cdef const int32_t* f = chosen.features
     if table.moment is NULL:
-        while j + 4 <= chosen.n:
+        while j + 4 <= chosen.n and is_on(COLUMNS_TOGETHER):
             count_four_of(
                 table, codes + f[j] * n_rows, codes + f[j + 1] * n_rows,
                 codes + f[j + 2] * n_rows, codes + f[j + 3] * n_rows, points,

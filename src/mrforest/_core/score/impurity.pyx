@@ -152,13 +152,3 @@ cdef double score_tolerance(
     if table.criterion == ENTROPY and not has_weights(table):
         tolerance += 1e-7 * table.n_columns  # x log x is rounded to 2^-26
     return tolerance
-
-
-def xlogx_table(Py_ssize_t n):
-    """Fixed-point x log x of 0 … n − 1, as an int64 array."""
-    out = np.zeros(n, dtype=np.int64)
-    cdef int64_t[::1] view = out
-    cdef Py_ssize_t x
-    for x in range(1, n):
-        view[x] = <int64_t> floor(x * log(<double> x) * FIXED_POINT + 0.5)
-    return out

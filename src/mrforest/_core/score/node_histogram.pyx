@@ -4,7 +4,7 @@
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc
 
-from mrforest._core.plan cimport LARGEST_HISTOGRAM, counting_pays
+from mrforest._core.plan cimport LARGEST_HISTOGRAM, NODE_HISTOGRAMS, counting_pays, is_on
 from mrforest._core.score.histogram cimport count_columns, count_points
 from mrforest._core.types cimport Table, mass_of, moment_of
 
@@ -93,7 +93,7 @@ cdef bint count_node_histogram(
 ) noexcept nogil:
     """Count the structure points; False if it does not pay."""
     cdef Py_ssize_t m = node_histogram.chosen.n
-    if (m == 0 or not counting_pays(node_histogram.slot[m] * table.n_columns, m * n)
+    if (m == 0 or not is_on(NODE_HISTOGRAMS) or not counting_pays(node_histogram.slot[m] * table.n_columns, m * n)
             or not reserve(node_histogram, table, node_histogram.slot[m])):
         return False
     load_rows(node_histogram, table, rows, n)

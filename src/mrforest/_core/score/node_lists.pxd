@@ -4,7 +4,8 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from mrforest._core.kernels.dispatch cimport GiniNode, PlainCuts
-from mrforest._core.score.sorted_block cimport READ_AHEAD_CELLS, BLOCK_POINTS
+from mrforest._core.plan cimport BLOCK_POINTS
+from mrforest._core.score.sorted_block cimport READ_AHEAD_CELLS
 from mrforest._core.types cimport Table
 
 

@@ -9,10 +9,11 @@ from mrforest._core.kernels.dispatch cimport (
     MOST_CODES, ClassHistogram, ClassHistograms, CountedCut, CountedPoints, CutKind, EntropyNode,
     GiniNode,
 )
+from mrforest._core.plan cimport BLOCK_POINTS
 from mrforest._core.rules.rule cimport Draw, SplitRule
 from mrforest._core.score.feature_order cimport Order
 from mrforest._core.score.impurity cimport Sides
-from mrforest._core.score.sorted_block cimport READ_AHEAD_CELLS, BLOCK_POINTS
+from mrforest._core.score.sorted_block cimport READ_AHEAD_CELLS
 from mrforest._core.types cimport Cut, Entry, Table
 
 cdef enum:
@@ -93,8 +94,8 @@ cdef class NodeScores:
     cdef void best_in_lists(self, Py_ssize_t first) noexcept nogil
     cdef int split(self, const ScoredNode* node, Draw* draw, Split* split) noexcept nogil
 
-    cdef Py_ssize_t check_interrupt(self, const ScoredNode* node, Draw* draw) noexcept nogil
-    cdef Py_ssize_t score_one(
+    cdef Py_ssize_t score_drawn(self, const ScoredNode* node, Draw* draw) noexcept nogil
+    cdef Py_ssize_t score_some(
         self, const ScoredNode* node, const int32_t* features, Py_ssize_t n, Py_ssize_t n_splittable
     ) noexcept nogil
     cdef int32_t codes_at_once(self) noexcept nogil

@@ -15,6 +15,7 @@ from mrforest._core.kernels.dispatch cimport (
     EQUALITY, LEAST_FEATURES_AT_ONCE, MOST_CLASSES_AT_ONCE, MOST_CODES, MOST_CODES_AT_ONCE,
     MOST_POINTS_AT_ONCE, ORDER, ORDER_AND_EQUALITY, CutKind, PlainCuts, kernels,
 )
+from mrforest._core.plan cimport SAMPLE_COUNTS, SAMPLE_HISTOGRAMS, SAMPLE_LISTS, is_on
 from mrforest._core.score.feature_order cimport free_order, make_order, next_feature, put_back
 from mrforest._core.score.impurity cimport score_tolerance
 from mrforest._core.score.sweep cimport Feature, score_cuts
@@ -138,7 +139,7 @@ cdef class NodeScores:
             if self.table.n_bins[f] <= MOST_CODES_AT_ONCE:
                 n_few += 1
                 most = max(most, self.table.n_bins[f])
-        if 2 * n_few < D or D < LEAST_FEATURES_AT_ONCE or self.table.wide or not self.is_plain:
+        if not is_on(SAMPLE_HISTOGRAMS) or 2 * n_few < D or D < LEAST_FEATURES_AT_ONCE or self.table.wide or not self.is_plain:
             return 0
         return 2 if most <= 2 else 4 if most <= 4 else 8
 
@@ -233,9 +234,11 @@ cdef class NodeScores:
             return BY_HISTOGRAMS
         cdef bint is_list = self.kind_of(feature) == ORDER and (
             n_codes > FEW_CODES or self.counted.n <= n_codes)
-        if self.can_list and is_list:
+        if self.can_list and is_list and is_on(SAMPLE_LISTS):
             return BY_LIST
-        return BY_COUNTS if self.can_count and n_codes <= MOST_CODES else BY_ENTRIES
+        if self.can_count and n_codes <= MOST_CODES and is_on(SAMPLE_COUNTS):
+            return BY_COUNTS
+        return BY_ENTRIES
 
     cdef CutKind kind_of(self, Py_ssize_t feature) noexcept nogil:
         """Which cuts the feature has."""
@@ -360,7 +363,7 @@ cdef class NodeScores:
                 self.items, self.place, self.which + first, self.n_lists - first, &self.node,
                 self.best_in_list + first)
 
-    cdef Py_ssize_t score_one(
+    cdef Py_ssize_t score_some(
         self, const ScoredNode* node, const int32_t* features, Py_ssize_t n, Py_ssize_t n_splittable
     ) noexcept nogil:
         """Write those of the features that have a candidate behind n_able others, with their best
@@ -407,20 +410,20 @@ cdef class NodeScores:
             n_splittable += 1
         return n_splittable
 
-    cdef Py_ssize_t check_interrupt(self, const ScoredNode* node, Draw* draw) noexcept nogil:
+    cdef Py_ssize_t score_drawn(self, const ScoredNode* node, Draw* draw) noexcept nogil:
         """Look at features until as many have a candidate as the rule asks for; return how many
         have."""
         cdef Py_ssize_t D = self.table.n_features, n_drawn = 0, n_splittable = 0, _draw
         cdef Py_ssize_t wanted = self.rule.count_features(D, draw), first
         self.n_lists = 0
         if wanted >= D:
-            return self.score_one(node, self.order.features, D, 0)
+            return self.score_some(node, self.order.features, D, 0)
         while n_splittable < wanted and n_drawn < D:
             first = n_drawn
             for _draw in range(min(wanted - n_splittable, D - n_drawn)):
                 next_feature(&self.order, n_drawn, &draw.stream)
                 n_drawn += 1
-            n_splittable = self.score_one(
+            n_splittable = self.score_some(
                 node, self.order.features + first, n_drawn - first, n_splittable)
         put_back(&self.order, n_drawn)
         return n_splittable
@@ -431,7 +434,7 @@ cdef class NodeScores:
         """Let the rule draw a feature and a cut; 0 if no feature has a candidate."""
         cdef Py_ssize_t n_splittable, n_cuts, i, chosen, feature
         cdef double highest, tolerance
-        n_splittable = self.check_interrupt(node, draw)
+        n_splittable = self.score_drawn(node, draw)
         if n_splittable == 0:
             return 0
         highest = self.best[0]

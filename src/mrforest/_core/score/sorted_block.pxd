@@ -4,10 +4,10 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from mrforest._core.kernels.dispatch cimport LIST_POINTS, READ_AHEAD, GiniNode, PlainCuts
+from mrforest._core.plan cimport BLOCK_POINTS
 from mrforest._core.types cimport Cut, Entry, Table
 
 cdef enum:
-    BLOCK_POINTS = LIST_POINTS  # at most; their numbers and classes fit a byte each
     READ_AHEAD_CELLS = READ_AHEAD         # items that are read, but not used, after the last list
 
 

@@ -6,13 +6,15 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from mrforest._core.data.table cimport TrainingTable
-from mrforest._core.plan cimport CELLS_PER_CODE, LARGEST_HISTOGRAM
+from mrforest._core.plan cimport (
+    BLOCK_POINTS, CELLS_PER_CODE, HISTOGRAMS, LARGEST_HISTOGRAM, NODE_HISTOGRAMS, is_on,
+)
 from mrforest._core.rules.rule cimport SplitRule
 from mrforest._core.score.feature_order cimport free_order, make_order
 from mrforest._core.score.histogram_pool cimport HistogramPool
 from mrforest._core.score.node_histogram cimport free_node_histogram, new_node_histogram
 from mrforest._core.score.node_lists cimport free_node_lists
-from mrforest._core.score.sorted_block cimport BLOCK_POINTS, free_block
+from mrforest._core.score.sorted_block cimport free_block
 from mrforest._core.types cimport Cut, Entry, Table
 
 
@@ -30,7 +32,8 @@ cdef Py_ssize_t most_sorted(const Table* table) noexcept nogil:
     Counting pays for any features together if it does for the one that has most bins.
     """
     cdef Py_ssize_t n_cells = most_bins(table) * table.n_columns
-    if table.slot[table.n_features] * table.n_columns > LARGEST_HISTOGRAM:
+    if (table.slot[table.n_features] * table.n_columns > LARGEST_HISTOGRAM
+            or not is_on(HISTOGRAMS) or not is_on(NODE_HISTOGRAMS)):
         return INT64_MAX
     return max(n_cells // CELLS_PER_CODE + 1, BLOCK_POINTS)
 
