@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from mrforest._sklearn import Interval
 from mrforest.dask._tables import blocks_of, is_dask, is_frame
-from mrforest.forests._fitted import FittedClassifier
-from mrforest.forests._validation import Interval
+from mrforest.model.fitted import FittedClassifier
 
 # Those that the ordinary forest does not have
 ONLY_HERE = ("client", "gather_rows")

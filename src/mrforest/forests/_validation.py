@@ -4,27 +4,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, TypeVar
+from typing import Any
 
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import (
+from mrforest._sklearn import (
+    CallbackSupportMixin,
     HasMethods,
     Interval,
     RealNotInt,
     StrOptions,
+    fit_context,
 )
-
-try:  # scikit-learn 1.9 and later
-    from sklearn.callback import CallbackSupportMixin
-except ImportError:  # pragma: no cover
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for the callbacks that older versions do not have."""
-
-        _skl_callbacks: ClassVar[list[Any]] = []
-
 
 __all__ = [
     "AT_LEAST_ONE",
@@ -50,17 +40,6 @@ __all__ = [
 ]
 
 Constraints = dict[str, list[Any]]
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]:
-    """Return scikit-learn's decorator of `fit`, which checks parameters; with types."""
-    decorator: Callable[[Method], Method] = _fit_context(
-        prefer_skip_nested_validation=prefer_skip_nested_validation
-    )
-    return decorator
-
-
 BUDGET = [Interval(Real, 0, None, closed="both")]  # inf is a budget
 PROBABILITY = [Interval(Real, 0, 1, closed="both")]
 MIN_WEIGHT = [Interval(Real, 0, 0.5, closed="both")]

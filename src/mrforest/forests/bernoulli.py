@@ -9,11 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mrforest import _core
-from mrforest.forests._classifier import BaseForestClassifier
 from mrforest.forests._docs import describe
-from mrforest.forests._honest import HonestForestMixin
-from mrforest.forests._regressor import BaseForestRegressor
-from mrforest.forests._sampling import Partition
 from mrforest.forests._validation import (
     BINS,
     CLASSIFIER,
@@ -26,6 +22,12 @@ from mrforest.forests._validation import (
     Constraints,
     count_features,
 )
+from mrforest.forests.mixins import (
+    BaseForestClassifier,
+    BaseForestRegressor,
+    HonestForestMixin,
+)
+from mrforest.forests.sampling import Partition
 
 
 @describe

@@ -13,11 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mrforest import _core
 from mrforest.data.training import TrainingSet
-from mrforest.forests._base import Grower
-from mrforest.forests._classifier import BaseForestClassifier
 from mrforest.forests._docs import describe
-from mrforest.forests._honest import HonestForestMixin
-from mrforest.forests._sampling import AllPoints, Partition, Sampler
 from mrforest.forests._validation import (
     CLASSIFIER,
     CRITERION,
@@ -30,6 +26,9 @@ from mrforest.forests._validation import (
     StrOptions,
     count_features,
 )
+from mrforest.forests.growing import Grower
+from mrforest.forests.mixins import BaseForestClassifier, HonestForestMixin
+from mrforest.forests.sampling import AllPoints, Partition, Sampler
 
 N_LEAVES = [Interval(Integral, 1, 2**30, closed="both"), StrOptions({"auto"})]
 

@@ -15,20 +15,7 @@ from sklearn.metrics import pairwise_distances
 from mrforest import _core
 from mrforest.data.table import Schema
 from mrforest.data.training import Classes, Numbers, TrainingSet, prepare
-from mrforest.forests._base import Grower
-from mrforest.forests._classifier import BaseForestClassifier
 from mrforest.forests._docs import describe
-from mrforest.forests._honest import HonestForestMixin
-from mrforest.forests._pivots import (
-    ByMatrix,
-    ByMetric,
-    ByOracle,
-    ByVectors,
-    Comparison,
-    PivotForest,
-)
-from mrforest.forests._sampling import AllPoints, Partition, Sampler
-from mrforest.forests._tree import PivotTree
 from mrforest.forests._validation import (
     CLASSIFIER,
     FOREST,
@@ -36,6 +23,18 @@ from mrforest.forests._validation import (
     LEAVES,
     Constraints,
 )
+from mrforest.forests.growing import Grower
+from mrforest.forests.mixins import BaseForestClassifier, HonestForestMixin
+from mrforest.forests.sampling import AllPoints, Partition, Sampler
+from mrforest.model.pivots import (
+    ByMatrix,
+    ByMetric,
+    ByOracle,
+    ByVectors,
+    Comparison,
+    PivotForest,
+)
+from mrforest.model.tree import PivotTree
 
 
 def is_same(a: Any, b: Any) -> bool:

@@ -10,11 +10,7 @@ from numpy.typing import ArrayLike
 
 from mrforest import _core
 from mrforest.data.training import TrainingSet
-from mrforest.forests._base import Grower
-from mrforest.forests._classifier import BaseForestClassifier
 from mrforest.forests._docs import describe
-from mrforest.forests._honest import HonestForestMixin
-from mrforest.forests._sampling import AllPoints, Partition, Sampler
 from mrforest.forests._validation import (
     BINS,
     CLASSIFIER,
@@ -24,6 +20,9 @@ from mrforest.forests._validation import (
     Constraints,
     StrOptions,
 )
+from mrforest.forests.growing import Grower
+from mrforest.forests.mixins import BaseForestClassifier, HonestForestMixin
+from mrforest.forests.sampling import AllPoints, Partition, Sampler
 
 
 @describe

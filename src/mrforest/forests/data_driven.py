@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 
 from mrforest import _core
 from mrforest.forests._docs import describe
-from mrforest.forests._oob import OutOfBagClassifier
-from mrforest.forests._sampling import Bootstrap
 from mrforest.forests._validation import (
     BAG,
     BINS,
@@ -26,6 +24,8 @@ from mrforest.forests._validation import (
     Constraints,
     count_features,
 )
+from mrforest.forests.mixins import OutOfBagClassifier
+from mrforest.forests.sampling import Bootstrap
 
 
 @describe

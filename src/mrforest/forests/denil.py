@@ -12,11 +12,7 @@ from numpy.typing import ArrayLike
 
 from mrforest import _core
 from mrforest.data.training import MAX_POINTS
-from mrforest.forests._classifier import BaseForestClassifier
 from mrforest.forests._docs import describe
-from mrforest.forests._honest import HonestForestMixin
-from mrforest.forests._regressor import BaseForestRegressor
-from mrforest.forests._sampling import Partition
 from mrforest.forests._validation import (
     BINS,
     CLASSIFIER,
@@ -28,6 +24,12 @@ from mrforest.forests._validation import (
     Interval,
     StrOptions,
 )
+from mrforest.forests.mixins import (
+    BaseForestClassifier,
+    BaseForestRegressor,
+    HonestForestMixin,
+)
+from mrforest.forests.sampling import Partition
 
 
 @describe

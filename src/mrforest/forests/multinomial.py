@@ -9,11 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mrforest import _core
-from mrforest.forests._classifier import BaseForestClassifier
 from mrforest.forests._docs import describe
-from mrforest.forests._honest import HonestForestMixin
-from mrforest.forests._regressor import BaseForestRegressor
-from mrforest.forests._sampling import Partition
 from mrforest.forests._validation import (
     BINS,
     BUDGET,
@@ -24,6 +20,12 @@ from mrforest.forests._validation import (
     LEAVES,
     Constraints,
 )
+from mrforest.forests.mixins import (
+    BaseForestClassifier,
+    BaseForestRegressor,
+    HonestForestMixin,
+)
+from mrforest.forests.sampling import Partition
 
 if TYPE_CHECKING:
     from mrforest.privacy import PrivacyReport
@@ -189,8 +191,8 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
         For an ε that holds take PrivateForestClassifier.
         """
         # Most who grow a forest do not ask.
-        from mrforest.forests._leaks import leaks_of
         from mrforest.privacy import Budgets, PrivacyReport
+        from mrforest.privacy.leaks import leaks_of
 
         self._validate_params()
         n_estimators, depth = self.n_estimators, self.max_depth

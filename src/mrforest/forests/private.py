@@ -11,22 +11,24 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from mrforest import _core
 from mrforest.forests._docs import describe
-from mrforest.forests._fitted import FittedClassifier, FittedRegressor
-from mrforest.forests._flat_classes import ClassForest
-from mrforest.forests._flat_values import ValueForest
-from mrforest.forests._private import PRIVATE, BasePrivateForest
-from mrforest.forests._private_trees import flat_tree
-from mrforest.forests._target import (
+from mrforest.forests._validation import Constraints, StrOptions
+from mrforest.forests.private_base import PRIVATE, BasePrivateForest
+from mrforest.forests.targets import (
     MAX_CLASSES,
     distinct,
     read_classes,
     read_numbers,
 )
-from mrforest.forests._validation import Constraints, StrOptions
+from mrforest.model.fitted import FittedClassifier, FittedRegressor
+from mrforest.model.leaves import ClassForest, ValueForest
+from mrforest.model.nodes import EQUALITY, MISSING_LEFT
 from mrforest.privacy.accountant import Accountant
+from mrforest.privacy.grid import Grid
 from mrforest.privacy.leaves import leaf_shares
 from mrforest.privacy.public import read_pair
+from mrforest.privacy.subtree import Leaf, Split, Tree
 
 # Cells of the target of a regression
 N_CELLS = 32
@@ -358,3 +360,35 @@ class PrivateForestRegressor(FittedRegressor, BasePrivateForest):
                 "leaf_mass": nothing,
             }
         )
+
+
+def flat_tree(
+    tree: Tree, columns: NDArray[np.intp], grid: Grid
+) -> tuple[NDArray[np.void], list[Leaf]]:
+    """Lay out the nodes of a tree breadth first; return its leaves in that order."""
+    waiting: list[Tree] = [tree]
+    nodes: list[tuple[float, int, int]] = []
+    leaves: list[Leaf] = []
+    for node in waiting:  # grows as it goes
+        # Nothing ever goes to the right of "do not split".
+        while isinstance(node, Split) and node.feature == len(columns):
+            node = node.left
+        if isinstance(node, Leaf):
+            nodes.append((0.0, 0, -1 - len(leaves)))
+            leaves.append(node)
+            continue
+        feature = int(columns[node.feature])
+        nodes.append((*question(grid, feature, node.code), len(waiting)))
+        waiting += [node.left, node.right]
+    return np.array(nodes, dtype=_core.NODE_DTYPE), leaves
+
+
+def question(grid: Grid, feature: int, code: int) -> tuple[float, int]:
+    """Return threshold and flagged feature of a candidate, as rows are sent by it."""
+    if not grid.is_categorical[feature]:
+        threshold = float(grid.cuts[grid.cuts_start[feature] + code])
+        return threshold, feature | int(MISSING_LEFT)
+    if code == grid.n_codes[feature] - 1:
+        # "Other" is NaN, and no category is -1.
+        return -1.0, feature | int(EQUALITY | MISSING_LEFT)
+    return float(code), feature | int(EQUALITY)

@@ -19,10 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest import _core
-from mrforest.forests._nodes import FEATURE_MASK
-
-# Thresholds of all features, and where those of each feature begin
-Lists = tuple[NDArray[np.float64], NDArray[np.int64]]
+from mrforest.model.nodes import Lists, lists_of
 
 # Nodes whose thresholds are looked up at once: NumPy's indices are long
 LOOKED_UP = 1 << 13
@@ -186,32 +183,3 @@ def with_lists(arrays: dict[str, Any], lists: Lists) -> dict[str, Any]:
         feature, cut, cuts[is_used], n_before[start[: n_features + 1]]
     )
     return in_order(packed)
-
-
-def lists_of(nodes: NDArray[np.void]) -> Lists:
-    """Return the thresholds that occur, by feature; -0.0 and 0.0 are two.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> nodes = np.zeros(5, dtype=_core.NODE_DTYPE)
-    >>> nodes["child"] = [1, -1, 3, -2, -3]
-    >>> nodes["feature"] = [2, 0, 2, 0, 0]
-    >>> nodes["threshold"] = [7.5, 0.0, 2.5, 0.0, 0.0]
-    >>> cuts, cuts_start = lists_of(nodes)
-    >>> cuts.tolist(), cuts_start.tolist()
-    ([2.5, 7.5], [0, 0, 0, 2])
-    """
-    inner = nodes[nodes["child"] >= 0]
-    feature = inner["feature"] & FEATURE_MASK
-    bits = inner["threshold"].view(np.int64)
-    # Negative numbers ascend as their bits descend.
-    rank = np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
-    order = np.lexsort((rank, feature))
-    feature, rank = feature[order], rank[order]
-    is_first = np.ones(len(order), dtype=bool)
-    is_first[1:] = (feature[1:] != feature[:-1]) | (rank[1:] != rank[:-1])
-    n_features = int(feature[-1]) + 1 if len(feature) else 0
-    cuts_start = np.searchsorted(feature[is_first], np.arange(n_features + 1))
-    cuts = np.ascontiguousarray(inner["threshold"][order[is_first]])
-    return cuts, cuts_start.astype(np.int64)

@@ -21,17 +21,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from mrforest._progress import progress_bar
+from mrforest._threads import in_threads
 from mrforest.data.table import read_predict, read_target
-from mrforest.forests._fitted import FittedForest
-from mrforest.forests._private_public import Told
-from mrforest.forests._private_trees import draw_columns
-from mrforest.forests._sampling import seed_from
 from mrforest.forests._validation import (
     AT_LEAST_ONE,
     Constraints,
@@ -40,6 +37,8 @@ from mrforest.forests._validation import (
     StrOptions,
     fit_context,
 )
+from mrforest.forests.sampling import seed_from
+from mrforest.model.fitted import FittedForest
 from mrforest.privacy.accountant import Accountant, Cost
 from mrforest.privacy.conversion import epsilon_to_zcdp
 from mrforest.privacy.ledger import Ledger
@@ -52,7 +51,7 @@ from mrforest.privacy.plan import (
     make_plan,
     rows_item,
 )
-from mrforest.privacy.public import Columns, PrivacyLeakWarning
+from mrforest.privacy.public import Columns, KnownColumns, PrivacyLeakWarning
 from mrforest.privacy.randomness import RandomBits
 from mrforest.privacy.sensitivity import check_norm
 from mrforest.privacy.subtree import Tree
@@ -145,28 +144,21 @@ class BasePrivateForest(FittedForest):
         self : estimator
             The fitted forest.
         """
-        before = dict(vars(self))
-        try:
+        with self._unchanged_by_errors():  # what was charged stays charged
             return self._fit(X, y)
-        except BaseException:
-            # An error, or Ctrl-C, leaves the forest that was there before. What was
-            # charged stays charged.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _fit(self, X: Any, y: Any) -> Self:
-        told = Told.by(self, self._header(X))
-        missing = self._missing(told)
+        known = KnownColumns.of(self, self._header(X))
+        missing = self._missing(known)
         seed = None if self.random_state is None else seed_from(self.random_state)
         reasons = self._reasons(missing, seed)
         accountant = self.accountant or Accountant.current()
         what = f"{type(self).__name__}.fit"
         if accountant is not None and reasons:
             accountant.check(Cost(math.inf), f"{what} ({'; '.join(reasons)})")
-        known = read_target(y) if missing else None
-        self._columns = told.columns(self, X, known)
-        self._set_target(known)
+        target = read_target(y) if missing else None
+        self._columns = known.columns(self, X, target)
+        self._set_target(target)
         if accountant is not None:
             for cost in self._costs():
                 accountant.check(cost, what)
@@ -177,9 +169,9 @@ class BasePrivateForest(FittedForest):
         self._set_forest()
         return self
 
-    def _missing(self, told: Told) -> list[str]:
+    def _missing(self, known: KnownColumns) -> list[str]:
         """Say what public information is missing; an error unless that is allowed."""
-        found = told.missing()
+        found = known.missing()
         if (target := self._missing_target()) is not None:
             found.append(target)
         if found and self.on_missing_public == "raise":
@@ -315,12 +307,12 @@ class BasePrivateForest(FittedForest):
         n_inner = self.n_jobs if n_trees == 1 else 1
         n_steps = n_trees * self._plan.n_regions
         with progress_bar("drawing trees", n_steps, visible=self.verbose > 0) as step:
-            return tuple(
-                Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                    delayed(self._draw_tree)(rows, (seed, 1, tree), n_inner, step)
-                    for tree in range(n_trees)
-                )
-            )
+
+            def draw(tree: int) -> tuple[NDArray[np.intp], Tree]:
+                return self._draw_tree(rows, (seed, 1, tree), n_inner, step)
+
+            n_threads = min(effective_n_jobs(self.n_jobs), n_trees)
+            return tuple(in_threads(draw, range(n_trees), n_threads))
 
     def _draw_tree(
         self,
@@ -377,3 +369,13 @@ class BasePrivateForest(FittedForest):
 
 def ignore(ledger: Ledger) -> None:
     """Charge nobody."""
+
+
+def draw_columns(n_features: int, n: int, random: RandomBits) -> NDArray[np.intp]:
+    """Draw n of the columns."""
+    columns = list(range(n_features))
+    if n < n_features:
+        for place in range(n):
+            other = place + random.below(n_features - place)
+            columns[place], columns[other] = columns[other], columns[place]
+    return np.sort(np.array(columns[:n], dtype=np.intp))

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 from mrforest import BreimanForestClassifier, MultinomialForestClassifier, _core
-from mrforest.forests import _coded
-from mrforest.forests._coded import coded_nodes
-from mrforest.forests._flat import NODE_WORK
-from mrforest.forests._nodes import EQUALITY, MISSING_LEFT
-from tests.forests.plain_walk import walk
+from mrforest.model.engines import LIMITS, NODE_WORK, Engine, Sizes, coded_nodes
+from mrforest.model.nodes import EQUALITY, MISSING_LEFT
+from tests.model.plain_walk import walk
 
 VALUES = [-math.inf, -1.5, -0.0, 0.0, 0.1, 1.0, 2.0, 5e-324, 1e300, math.inf]
 
@@ -61,7 +59,7 @@ def test_same_leaves_as_one_node_after_the_other(data):
     coded = coded_nodes(nodes, tree_start)
     assert (coded is None) == all(len(tree) == 1 for tree in forest)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_coded, "MOST_SLIM_COLUMNS", 0)
+        patch.setitem(LIMITS, Engine.SLIM_CODES, Sizes(0, 0))
         wide = coded_nodes(nodes, tree_start)
     # Lists with thresholds that no node has
     ascending = sorted(VALUES, key=lambda value: (value, math.copysign(1, value)))

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import assert_all_finite
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
+
+from mrforest._sklearn import check_sample_weight
 
 MAX_CLASSES = 65_535
 CODED_TOGETHER = 1 << 16  # labels: NumPy's indices are twice as long as codes
@@ -70,7 +71,7 @@ def read_sample_weight(
     """Check the weights of the rows: finite, not negative, not all 0."""
     if sample_weight is None:
         return None
-    weights: NDArray[np.float64] = _check_sample_weight(
+    weights: NDArray[np.float64] = check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )
     if not weights.any():

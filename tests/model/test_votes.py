@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 from mrforest import BreimanForestClassifier, MultinomialForestClassifier, _core
-from mrforest.forests._flat_classes import ClassForest
-from mrforest.forests._nodes import EQUALITY, MISSING_LEFT
-from mrforest.forests._votes import SET_ROWS, VoteTrees
-from tests.forests.plain_walk import walk
+from mrforest.model.engines import SET_ROWS
+from mrforest.model.leaves import ClassForest, VoteTrees
+from mrforest.model.nodes import EQUALITY, MISSING_LEFT
+from tests.model.plain_walk import walk
 
 # More cuts of a feature than are compared one by one
 VALUES = [-math.inf, -0.0, 5e-324, *np.arange(1.0, 25.0), 1e300, math.inf]
@@ -100,18 +100,18 @@ def cases(draw, allowed):
 
 
 @given(case=cases(allowed=[]))
-def test_a_sieve_counts_the_votes(case):
+def test_bit_votes_are_the_votes(case):
     forest, X, n_classes = case
     trees = VoteTrees(forest, n_classes, X.shape[1])
     expected = votes_of(forest, X, n_classes)
     walked = np.zeros_like(expected)
     trees.count_votes(X, walked)  # fewer rows than make a set
     np.testing.assert_array_equal(walked, expected)
-    assert (trees.sieve is None) == (trees.coded is None)
-    if trees.sieve is not None:
-        sifted = np.full_like(expected, 77)
-        assert trees.sieve.count_votes(X, sifted) == len(X)
-        np.testing.assert_array_equal(sifted, expected)
+    assert (trees.bit_votes is None) == (trees.coded is None)
+    if trees.bit_votes is not None:
+        counted = np.full_like(expected, 77)
+        assert trees.bit_votes.count_votes(X, counted) == len(X)
+        np.testing.assert_array_equal(counted, expected)
 
 
 @given(case=cases(allowed=[math.nan]))
@@ -121,8 +121,8 @@ def test_rows_with_missing_values_are_left(case):
     votes = np.zeros((len(X), n_classes), dtype=np.int32)
     trees.count_votes(X, votes)
     np.testing.assert_array_equal(votes, votes_of(forest, X, n_classes))
-    if trees.sieve is not None:
-        read = trees.sieve.count_votes(X, np.zeros_like(votes))
+    if trees.bit_votes is not None:
+        read = trees.bit_votes.count_votes(X, np.zeros_like(votes))
         assert read == (0 if np.isnan(X).any() else len(X))
 
 
@@ -159,7 +159,7 @@ def test_more_trees_than_a_count_holds():
     forest = random_forest(rng, rng.integers(0, 4, 600), 2, 2)
     X = rng.choice(VALUES, (70, 2))
     votes = np.zeros((len(X), 2), dtype=np.int32)
-    assert VoteTrees(forest, 2, 2).sieve.count_votes(X, votes) == len(X)
+    assert VoteTrees(forest, 2, 2).bit_votes.count_votes(X, votes) == len(X)
     np.testing.assert_array_equal(votes, votes_of(forest, X, 2))
 
 
@@ -168,7 +168,7 @@ def test_more_sets_than_the_cache_holds():
     forest = random_forest(rng, [3000], 4, 4)
     X = rng.choice([*VALUES, 2.5, 9.5], (300, 4))
     votes = np.zeros((len(X), 4), dtype=np.int32)
-    assert VoteTrees(forest, 4, 4).sieve.count_votes(X, votes) == len(X)
+    assert VoteTrees(forest, 4, 4).bit_votes.count_votes(X, votes) == len(X)
     np.testing.assert_array_equal(votes, votes_of(forest, X, 4))
 
 

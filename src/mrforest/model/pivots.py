@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances
 
 from mrforest import _core
-from mrforest.forests._flat import in_blocks
-from mrforest.forests._flat_classes import ClassForest
+from mrforest.model.engines import in_blocks
+from mrforest.model.leaves import ClassForest
 
 
 class Comparison(Protocol):

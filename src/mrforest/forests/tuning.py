@@ -9,36 +9,16 @@ forest follows from it by extrapolation in the number of trees (`_core.squared_l
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mrforest import _core
+from mrforest.forests.held_out import HeldOut, Setting
 
 # Rows by whose losses leaf sizes, settings and powers are compared
 MOST_ROWS = 4096
-
-
-class Setting(NamedTuple):
-    """How the nodes of a tree are split.
-
-    Attributes
-    ----------
-    n_features : int
-        Features that a node looks at.
-    feature_budget, split_budget : float
-    equality : bool
-        Whether numeric features of few values are cut by equality, too.
-    criterion : {"gini", "entropy", "variance"}
-    """
-
-    n_features: int
-    feature_budget: float
-    split_budget: float
-    equality: bool
-    criterion: str
 
 
 class Trial(NamedTuple):
@@ -149,89 +129,6 @@ def largest_power(n_points: int) -> float:
     (11.0, 6.0, 3.0)
     """
     return 1 + 20 / math.log10(max(n_points, 10))
-
-
-@dataclass
-class HeldOut:
-    """Sums of what trees say of rows that did not shape them.
-
-    Attributes
-    ----------
-    sizes : ndarray of int64
-        Leaf sizes.
-    sums : ndarray of shape (2, n_rows, n_sizes, n_columns)
-        Even groups of trees, and odd ones.
-    counts : ndarray of shape (2, n_rows), dtype=int64
-        How many trees these are.
-    """
-
-    sizes: NDArray[np.int64]
-    sums: NDArray[np.float64]
-    counts: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, sizes: NDArray[np.int64], n_rows: int, n_columns: int) -> HeldOut:
-        """Return empty sums."""
-        return cls(
-            sizes,
-            np.zeros((2, n_rows, len(sizes), n_columns)),
-            np.zeros((2, n_rows), dtype=np.int64),
-        )
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return int(self.counts.shape[1])
-
-    def first(self, n_rows: int) -> HeldOut:
-        """Return a copy with the first rows only."""
-        return HeldOut(
-            self.sizes, self.sums[:, :n_rows].copy(), self.counts[:, :n_rows].copy()
-        )
-
-    def of_size(self, index: int) -> HeldOut:
-        """Return a copy with one leaf size only."""
-        one = slice(index, index + 1)
-        return HeldOut(self.sizes[one], self.sums[:, :, one].copy(), self.counts)
-
-    def shares(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Divide weights by the sum of those of rows that have both halves."""
-        total = float(weights[self.has_halves].sum())
-        return weights / total if total > 0 else weights
-
-    def squared_losses(
-        self, truth: NDArray[np.float64], weights: NDArray[np.float64], n_trees: int
-    ) -> NDArray[np.float64]:
-        """Mean squared error of n_trees trees, for each leaf size.
-
-        Parameters
-        ----------
-        truth : ndarray of shape (n_rows, n_columns)
-        weights : ndarray of shape (n_rows,)
-        n_trees : int
-        """
-        losses = _core.squared_losses(
-            self.sums, self.counts, truth, self.shares(weights), n_trees
-        )
-        # Extrapolation may end below 0, where no loss is.
-        return np.maximum(losses, 0.0)
-
-    def means(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return rows that some tree holds out, and means over trees.
-
-        The means are those of the first leaf size, of shape (n_rows, n_columns).
-        """
-        counts = self.counts.sum(axis=0)
-        rows = np.flatnonzero(counts)
-        sums = self.sums[0, rows, 0] + self.sums[1, rows, 0]
-        return rows, sums / counts[rows, None]
-
-    @property
-    def has_halves(self) -> NDArray[np.bool_]:
-        """Whether trees of both halves hold out a row."""
-        even, odd = self.counts > 0
-        both: NDArray[np.bool_] = even & odd
-        return both
 
 
 def sharpen(

@@ -3,7 +3,7 @@
 
 import math
 
-from mrforest.forests._nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
+from mrforest.model.nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
 
 
 def walk(tree, row):

@@ -21,12 +21,14 @@ def tree_key(seed: int, tree: int) -> NDArray[np.uint64]:
     return sequence.generate_state(2, np.uint64).astype(np.uint64)
 
 
+# Points that shape a tree, and points that fill it; None: the same.
+Sides = tuple[NDArray[np.int32], NDArray[np.int32] | None]
+
+
 class Sampler(Protocol):
     """Draws the structure and the estimation points of a tree."""
 
-    def __call__(
-        self, key: NDArray[np.uint64], n_points: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
+    def __call__(self, key: NDArray[np.uint64], n_points: int) -> Sides:
         """Point numbers of both sides, ascending; None: the structure points again."""
 
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mrforest import MultinomialForestClassifier, _core
-from mrforest.forests._gather import Gathered
-from mrforest.forests._packed import DTYPES, lists_of, pack, unpack
+from mrforest.model.arrays import Gathered
+from mrforest.model.codec import DTYPES, pack, unpack
+from mrforest.model.nodes import lists_of
 from tests.forests.every import every, forest_of, target_of
 
 

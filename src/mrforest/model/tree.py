@@ -10,19 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from mrforest.data.table import Schema, read_predict
-from mrforest.forests._flat import FlatForest
-from mrforest.forests._flat_classes import ClassForest
-from mrforest.forests._nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
+from mrforest.model.arrays import FlatForest
+from mrforest.model.leaves import ClassForest
+from mrforest.model.nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
 
 
 class Tree:
-    """A tree of a fitted forest. Its arrays are views of the forest's.
-
-    Attributes
-    ----------
-    children_left, children_right : ndarray of shape (n_nodes,), dtype=int32
-        -1 in a leaf. Nodes are numbered breadth first.
-    """
+    """A tree of a fitted forest. Its arrays are views of the forest's."""
 
     def __init__(self, flat: FlatForest, schema: Schema) -> None:
         self._flat: Any = flat
@@ -38,11 +32,13 @@ class Tree:
 
     @property
     def children_left(self) -> NDArray[np.int32]:
+        """Left child of each node, -1 in a leaf; nodes are numbered breadth first."""
         child: NDArray[np.int32] = np.maximum(self._flat.nodes["child"], -1)
         return child
 
     @property
     def children_right(self) -> NDArray[np.int32]:
+        """Right child of each node, -1 in a leaf."""
         left = self.children_left
         return np.where(left >= 0, left + 1, -1).astype(np.int32)
 
@@ -64,36 +60,30 @@ class Tree:
 
 
 class CutTree(Tree):
-    """A tree of cuts.
-
-    Attributes
-    ----------
-    feature : ndarray of shape (n_nodes,), dtype=int32
-        Feature that a node looks at; -1 in a leaf.
-    threshold : ndarray of shape (n_nodes,)
-        A row goes left if its value is at most this (equal to this, where
-        ``is_equality``); NaN in a leaf.
-    is_equality : ndarray of shape (n_nodes,), dtype=bool
-        Whether a node asks for one category.
-    missing_left : ndarray of shape (n_nodes,), dtype=bool
-        Whether missing values go left.
-    """
+    """A tree of cuts."""
 
     @property
     def feature(self) -> NDArray[np.int32]:
+        """Feature that a node looks at; -1 in a leaf."""
         feature = (self._flat.nodes["feature"] & FEATURE_MASK).astype(np.int32)
         return np.where(self.children_left >= 0, feature, np.int32(-1))
 
     @property
     def threshold(self) -> NDArray[np.float64]:
+        """A row goes left if its value is at most this; NaN in a leaf.
+
+        Where ``is_equality``, a row goes left if its value is equal to this.
+        """
         return np.where(self.children_left >= 0, self._flat.nodes["threshold"], np.nan)
 
     @property
     def is_equality(self) -> NDArray[np.bool_]:
+        """Whether a node asks for one category."""
         return self._has(EQUALITY)
 
     @property
     def missing_left(self) -> NDArray[np.bool_]:
+        """Whether missing values go left."""
         return self._has(MISSING_LEFT)
 
     def _has(self, flag: np.uint32) -> NDArray[np.bool_]:
@@ -141,14 +131,7 @@ class ClassCutTree(CutTree, ClassTree):
 
 
 class PivotTree(ClassTree):
-    """A tree of comparisons that tells classes.
-
-    Attributes
-    ----------
-    pivots : ndarray of shape (n_nodes, 2, n_features)
-        The two rows that a node compares with; NaN in a leaf. A row goes left if it is
-        at least as near to the first.
-    """
+    """A tree of comparisons that tells classes."""
 
     def _read(self, X: Any) -> NDArray[np.float64]:
         return read_predict(
@@ -160,6 +143,10 @@ class PivotTree(ClassTree):
 
     @property
     def pivots(self) -> NDArray[np.float64]:
+        """The two rows that a node compares with, (n_nodes, 2, n_features).
+
+        NaN in a leaf. A row goes left if it is at least as near to the first.
+        """
         rows = self._flat.pivot_rows
         out = np.full((len(self._flat.nodes), 2, rows.shape[1]), np.nan)
         inner = self.children_left >= 0

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A fitted forest as a few flat arrays, and how rows go through them.
+"""A fitted forest as a few flat arrays; trees are laid end to end as they are grown.
 
-`ClassForest` and `ValueForest` have classes, or numbers, in the leaves.
+`ClassForest` and `ValueForest` in leaves.py have classes, or numbers, in the leaves.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, fields
@@ -18,23 +17,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mrforest import _core
-from mrforest._threads import in_threads
-from mrforest.forests._coded import coded_nodes
-from mrforest.forests._gather import Gathered, sizes_of
-from mrforest.forests._nodes import EQUALITY
-from mrforest.forests._packed import Lists, pack, unpack, with_lists
+from mrforest.model.codec import pack, unpack, with_lists
+from mrforest.model.engines import coded_nodes, in_blocks, rows_of_block, serves_many
+from mrforest.model.nodes import EQUALITY, Lists
 
 Made = TypeVar("Made")
 
-# Rows that go through all trees together: enough of them to make use of a tree once it
-# is in the cache, few enough to leave it there.
-BLOCK_ROWS = 4096
-# The same of rows in codes, in bytes, and the fewest and most rows
-BLOCK_CODES, LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS = 2**21, 2**8, 2**14
-# To lay a node out for codes takes half as long as they save a row in a tree.
-NODE_WORK = 0.5
-# Below this many rows x trees a second thread costs more than it saves.
-SERIAL_WORK = 200_000
+# Arrays that say where something begins, and the end; others are just laid end to end.
+STARTS = {"tree_start", "leaf_offset", "mass_start"}
+
+# Trees of a forest are nearly of one size. Memory that is not used is given back, and
+# until then it is not even there: nobody has written to it.
+SPARE = 1.25
 
 
 @dataclass(frozen=True)
@@ -202,8 +196,8 @@ class FlatForest:
     def _is_worth_it(self, n_rows: int) -> bool:
         """Note that rows come; return whether what is made for many pays by now."""
         state = vars(self)
-        state["_walked"] = state.get("_walked", 0) + n_rows * len(self)
-        return bool(state["_walked"] >= NODE_WORK * len(self.nodes))
+        state["_n_visits"] = state.get("_n_visits", 0) + n_rows * len(self)
+        return serves_many(state["_n_visits"], len(self.nodes))
 
     def _once(self, name: str, make: Callable[..., Made], *arguments: Any) -> Made:
         """Return what was made for many rows, and make it if it was not."""
@@ -297,28 +291,86 @@ class FlatForest:
         return sparse.csr_matrix((ones, at), shape=(len(leaves), len(self.nodes)))
 
 
-def rows_of_block(coded: _core.CodedNodes | None) -> int:
-    """Return how many rows had better go through all trees together."""
-    if coded is None:
-        return BLOCK_ROWS
-    n_rows = BLOCK_CODES // coded.stride
-    return min(max(n_rows, LEAST_BLOCK_ROWS), MOST_BLOCK_ROWS)
+# ---- trees that come one by one ------------------------------------------------------
 
 
-def in_blocks(
-    block: Callable[[slice], None],
-    n_rows: int,
-    n_trees: int,
-    n_jobs: int | None,
-    block_rows: int = BLOCK_ROWS,
-) -> None:
-    """Call block on slices of rows, in threads if it pays."""
-    is_small = n_rows * n_trees < SERIAL_WORK
-    n_threads = 1 if is_small else min(effective_n_jobs(n_jobs), n_rows)
-    # As many blocks for each thread, all of nearly the same size.
-    n_blocks = n_threads * math.ceil(n_rows / (n_threads * block_rows))
-    edges = np.linspace(0, n_rows, n_blocks + 1).astype(int).tolist()
-    slices = [slice(*edge) for edge in itertools.pairwise(edges)]
-    # Blocks write to disjoint rows of one array, so they must share memory.
-    for _ in in_threads(block, slices, n_threads):
-        pass
+class Gathered:
+    """Trees laid end to end as they come, so that each stands in memory once.
+
+    Parameters
+    ----------
+    n_trees : int
+        How many there will be; or forests that are joined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> trees = Gathered(n_trees=2)
+    >>> trees.add({"mass_start": np.array([0, 1, 3]), "mass": np.array([5, 6, 7])})
+    >>> trees.add({"mass_start": np.array([0, 2]), "mass": np.array([8, 9])})
+    >>> {name: array.tolist() for name, array in trees.arrays().items()}
+    {'mass_start': [0, 1, 3, 5], 'mass': [5, 6, 7, 8, 9]}
+    """
+
+    def __init__(self, n_trees: int) -> None:
+        self._n_trees = n_trees
+        self._n_added = 0
+        self._buffers: dict[str, NDArray[Any]] = {}
+        self._lengths: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return self._n_added
+
+    def add(self, tree: dict[str, NDArray[Any]]) -> None:
+        """Put a tree behind those that are there."""
+        self._n_added += 1
+        for name, part in tree.items():
+            end = self._lengths.get(name, 0)
+            if name in STARTS and end > 0:
+                part = part[1:] + self._buffers[name][end - 1]
+            buffer = self._buffer(name, part, end + len(part))
+            plain(buffer)[end : end + len(part)] = plain(part)
+            self._lengths[name] = end + len(part)
+
+    def _buffer(self, name: str, part: NDArray[Any], length: int) -> NDArray[Any]:
+        """Return an array of at least that length that begins with what is there.
+
+        Its numbers are as long as those of the tree that has the longest.
+        """
+        buffer = self._buffers.get(name)
+        dtype = part.dtype if buffer is None else wider(buffer.dtype, part.dtype)
+        if buffer is None or len(buffer) < length or buffer.dtype != dtype:
+            expected = math.ceil(SPARE * length / self._n_added * self._n_trees)
+            larger = np.empty((max(expected, length), *part.shape[1:]), dtype)
+            if buffer is not None:
+                used = self._lengths[name]
+                plain(larger)[:used] = plain(buffer)[:used]
+            self._buffers[name] = buffer = larger
+        return buffer
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays; nothing can be added afterwards."""
+        for name, buffer in self._buffers.items():
+            # Gives the rest back without moving anything; no view of it is left.
+            buffer.resize((self._lengths[name], *buffer.shape[1:]), refcheck=False)
+        return self._buffers
+
+
+def sizes_of(tree: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return where a single tree begins and ends."""
+    return {
+        "tree_start": np.array([0, len(tree["nodes"])]),
+        "leaf_offset": np.array([0, len(tree["leaf_points"])]),
+    }
+
+
+def wider(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a type for the numbers of both."""
+    return one if one == other else np.promote_types(one, other)
+
+
+def plain(array: NDArray[Any]) -> NDArray[Any]:
+    """View records as bytes: NumPy would copy them field by field, which is slow."""
+    if array.dtype.names is None:
+        return array
+    return array.view(f"V{array.dtype.itemsize}")

@@ -9,35 +9,32 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import partial
 from typing import Any, Self
 
 import joblib
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
 from mrforest import _core
 from mrforest._progress import progress_bar
-from mrforest._threads import in_parallel
 from mrforest.data.training import MAX_POINTS, TrainingSet
-from mrforest.forests._base import BaseForest, trees_at_once
-from mrforest.forests._gather import Gathered, sizes_of
-from mrforest.forests._held_trees import HeldTree, grow_some
-from mrforest.forests._oob import OOB_ATTRIBUTES
-from mrforest.forests._packed import pack
-from mrforest.forests._sampling import HeldOutGroups, seed_from
-from mrforest.forests._target import read_sample_weight
-from mrforest.forests._tuning import (
+from mrforest.forests._validation import count_features
+from mrforest.forests.base import BaseForest
+from mrforest.forests.growing import grow_all
+from mrforest.forests.held_out import HeldOut, HeldTree, Setting, grow_one
+from mrforest.forests.mixins import OOB_ATTRIBUTES
+from mrforest.forests.sampling import HeldOutGroups, seed_from
+from mrforest.forests.targets import read_sample_weight
+from mrforest.forests.tuning import (
     MOST_ROWS,
-    HeldOut,
-    Setting,
     Trial,
     leaf_sizes,
     least_leaf_size,
 )
-from mrforest.forests._validation import count_features
+from mrforest.model.arrays import Gathered, sizes_of
+from mrforest.model.codec import pack
 
 # A setting is tried by pairs of trees. One half of the rows shapes a tree of a pair and
 # the other half is held out of it. There are so many pairs that they make so many
@@ -155,8 +152,8 @@ class SelfTuningForest(BaseForest):
         size: int,
         training: TrainingSet,
         n_asked: int = -1,
-    ) -> Iterator[HeldTree]:
-        """Yield trees of a setting, in their order.
+    ) -> Generator[HeldTree, None, None]:
+        """Return trees of a setting, in their order.
 
         If `n_asked` is not negative, nodes that hold out none of these rows are not
         split.
@@ -164,7 +161,7 @@ class SelfTuningForest(BaseForest):
         interrupt = np.zeros(1, dtype=np.uint8)
         training = training.with_criterion(setting.criterion)
         grow = partial(
-            grow_some,
+            grow_one,
             seed=self._seed,
             training=training,
             sampler=sampler,
@@ -174,14 +171,7 @@ class SelfTuningForest(BaseForest):
             n_asked=n_asked,
             idle=[],
         )
-        at_once = trees_at_once(training, len(numbers), effective_n_jobs(self.n_jobs))
-        tasks = [numbers[i : i + at_once] for i in range(0, len(numbers), at_once)]
-        try:
-            for some in in_parallel(grow, tasks, self.n_jobs):
-                yield from some
-        except BaseException:
-            interrupt[0] = 1  # threads look at it before every node
-            raise
+        return grow_all(grow, numbers, training, interrupt, self.n_jobs)
 
     # ---- choosing -------------------------------------------------------------------
 

@@ -9,6 +9,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mrforest.data.table import Schema, read_predict
-from mrforest.forests._flat_classes import ClassForest
-from mrforest.forests._flat_values import ValueForest
-from mrforest.forests._tree import ClassCutTree, ClassTree, Tree, ValueTree
+from mrforest.model.leaves import ClassForest, ValueForest
+from mrforest.model.tree import ClassCutTree, ClassTree, Tree, ValueTree
 
 
 class FittedForest(BaseEstimator, ABC):
@@ -33,6 +34,17 @@ class FittedForest(BaseEstimator, ABC):
     def _allows_missing(self) -> bool:
         """Whether NaN is a missing value; else it is an error."""
         return True
+
+    @contextmanager
+    def _unchanged_by_errors(self) -> Iterator[None]:
+        """Keep the forest that was there before if a fit ends by an error or Ctrl-C."""
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     # ---- rows through the trees -----------------------------------------------------
 

@@ -4,8 +4,8 @@
 A forest is a sampler, a way to grow a tree, and a few options. A subclass says which:
 
 - `BaseForest`
-    - `BaseForestClassifier` in _classifier.py
-    - `BaseForestRegressor` in _regressor.py
+    - `BaseForestClassifier`, `BaseForestRegressor` and others in mixins.py
+    - `SelfTuningForest` in self_tuning.py
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from functools import partial
-from itertools import chain
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mrforest import _core
 from mrforest._progress import progress_bar
-from mrforest._threads import in_parallel, in_parts
+from mrforest._sklearn import CallbackSupportMixin, fit_context
 from mrforest.data.table import Schema, read_fit
 from mrforest.data.training import (
     MAX_POINTS,
@@ -35,19 +35,11 @@ from mrforest.data.training import (
     prepare,
     useful_threads,
 )
-from mrforest.forests._fitted import FittedForest
-from mrforest.forests._flat import FlatForest
-from mrforest.forests._gather import Gathered, sizes_of
-from mrforest.forests._packed import pack
-from mrforest.forests._sampling import Sampler, seed_from, tree_key
-from mrforest.forests._target import read_sample_weight
-from mrforest.forests._validation import CallbackSupportMixin, fit_context
-
-# (table, structure, estimation, key, limits) -> arrays of a tree
-Grower = Callable[..., dict[str, NDArray[Any]]]
-
-# Codes of a table whose trees grow in about a millisecond
-SMALL_TABLE = 1 << 20
+from mrforest.forests.growing import Grower, Tree, add_views, grow_all, grow_one
+from mrforest.forests.sampling import Sampler, Sides, seed_from, tree_key
+from mrforest.forests.targets import read_sample_weight
+from mrforest.model.arrays import FlatForest, Gathered
+from mrforest.model.fitted import FittedForest
 
 
 class Batch(NamedTuple):
@@ -159,14 +151,8 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         self : estimator
             The fitted forest. It does not depend on the order of the rows.
         """
-        before = dict(vars(self))
-        try:
+        with self._unchanged_by_errors():
             return self._fit(X, y, sample_weight)
-        except BaseException:
-            # An error, or Ctrl-C, leaves the forest that was there before.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _read_table(self, X: Any, y: Any) -> tuple[Any, Any, Schema]:
         return read_fit(
@@ -262,6 +248,12 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             origin = earlier[-1].origin  # a warm start on the same rows: one copy
         self._batches = [*earlier, Batch(first, self._sampler(), origin, digest)]
 
+    def _draw_again(self, tree: int) -> tuple[NDArray[np.int32], Sides]:
+        """Return the user's row of each training point, and the points of a tree."""
+        batch = next(b for b in reversed(self._batches) if b.first <= tree)
+        n_points = len(batch.origin)
+        return batch.origin, batch.sampler(tree_key(self._seed, tree), n_points)
+
     def _check_same_problem(self, schema: Schema) -> None:
         """Warm start adds trees to a forest; they must answer the same question."""
         if schema != self._schema:
@@ -285,32 +277,29 @@ class BaseForest(CallbackSupportMixin, FittedForest):
     ) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the trees of number first to n_estimators."""
         interrupt = np.zeros(1, dtype=np.uint8)
-        arguments: dict[str, Any] = {
-            "seed": seed,
-            "training": training,
-            "sampler": self._sampler(),
-            "limits": self._limits(interrupt),
-            "grower": self._grower(training),
-            "fill": self._fill,
-        }
+        grow = partial(
+            grow_one,
+            seed=seed,
+            training=training,
+            sampler=self._sampler(),
+            limits=self._limits(interrupt),
+            grower=self._grower(training),
+            fill=self._fill,
+        )
         numbers = range(first, self.n_estimators)
-        at_once = trees_at_once(training, len(numbers), effective_n_jobs(self.n_jobs))
-        tasks = [numbers[i : i + at_once] for i in range(0, len(numbers), at_once)]
-        # Any backend gives the same trees.
-        batches = in_parallel(partial(grow_some, **arguments), tasks, self.n_jobs)
-        try:
-            yield from self._watch(chain.from_iterable(batches), len(numbers))
-        except BaseException:  # Ctrl-C, or what a callback raises
-            interrupt[0] = 1  # threads look at it before every node
-            raise
+        trees = grow_all(grow, numbers, training, interrupt, self.n_jobs)
+        yield from self._watch(trees, len(numbers))
 
-    def _watch(self, trees: Iterator[Any], n_trees: int) -> Iterator[Any]:
+    def _watch(
+        self, trees: Generator[Tree, None, None], n_trees: int
+    ) -> Iterator[Tree]:
         """Pass trees on, telling callbacks and the progress bar."""
         context = None
         if getattr(self, "_skl_callbacks", None):
             context = self._init_callback_context(max_subtasks=n_trees)
             context.call_on_fit_task_begin(estimator=self)
-        with progress_bar("growing trees", n_trees, visible=self.verbose > 0) as step:
+        bar = progress_bar("growing trees", n_trees, visible=self.verbose > 0)
+        with closing(trees), bar as step:  # a callback may raise an error
             for tree in trees:
                 if context is not None:
                     task = context.subcontext(task_name="tree")
@@ -332,52 +321,6 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         """
         check_is_fitted(self)
         return shares_of(self._structure_decrease)
-
-
-def add_views(
-    table: _core.TrainingTable, rule: _core.SplitRule, n_threads: int
-) -> None:
-    """Let a table have its codes in the other ways that serve a rule."""
-    if not rule.looks_at_all or table.is_large:
-        table.add_columns()
-    table.add_slices(in_parts=partial(in_parts, n_threads=n_threads))
-
-
-def trees_at_once(training: TrainingSet, n_trees: int, n_jobs: int) -> int:
-    """Trees of one task: some, where a tree takes no longer than handing out a task."""
-    if training.n_points * training.n_features > SMALL_TABLE:
-        return 1
-    return min(max(n_trees // (8 * n_jobs), 1), 4)
-
-
-def grow_some(numbers: range, **arguments: Any) -> list[dict[str, NDArray[Any]]]:
-    """Trees, from their numbers."""
-    return [grow_one(number, **arguments) for number in numbers]
-
-
-def grow_one(
-    number: int,
-    *,
-    seed: int,
-    training: TrainingSet,
-    sampler: Sampler,
-    grower: Grower,
-    fill: Callable[[dict[str, NDArray[Any]], TrainingSet], None],
-    limits: _core.Limits,
-) -> dict[str, NDArray[Any]]:
-    """One tree, from its number; packed if its thresholds come from lists."""
-    key = tree_key(seed, number)
-    structure, estimation = sampler(key, training.n_points)
-    tree = grower(
-        training.table,
-        training.rows_of(structure),
-        None if estimation is None else training.rows_of(estimation),
-        key,
-        limits,
-    )
-    fill(tree, training)
-    tree |= sizes_of(tree)
-    return tree if training.lists is None else pack(tree, training.lists)
 
 
 def shares_of(decrease: NDArray[np.float64]) -> NDArray[np.float64]:

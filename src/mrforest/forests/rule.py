@@ -1,29 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Split rules of your own, written in Python.
-
-A forest of this package differs from another by its *split rule*: what a node does with
-the cuts it could make. Any object with a method ``choose(node, candidates, rng)`` is a
-split rule; `RuleForestClassifier` and `RuleForestRegressor` grow a forest by it. The
-engine still does the counting, scoring, partitioning and stopping, so a rule is a few
-lines. It costs a call of Python at every node; ``docs/rules.md`` shows how a rule
-becomes one compiled file.
-
->>> import numpy as np
->>> class TopThree:
-...     '''The best cut of one of the three best features.'''
-...
-...     def choose(self, node, candidates, rng):
-...         features = np.unique(candidates.feature)
-...         best = [candidates.best_of(feature) for feature in features]
-...         order = np.argsort(-candidates.decrease[best], kind="stable")[:3]
-...         return best[order[int(rng.random() * len(order))]]
->>> from sklearn.datasets import load_iris
->>> from mrforest.rules import RuleForestClassifier
->>> X, y = load_iris(return_X_y=True)
->>> forest = RuleForestClassifier(TopThree(), n_estimators=10, random_state=0)
->>> forest.fit(X, y).score(X, y) > 0.9
-True
-"""
+"""Split rules written in Python, and the forests that grow by them."""
 
 from __future__ import annotations
 
@@ -39,12 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mrforest import _core
 from mrforest.data.training import TrainingSet
-from mrforest.forests._base import BaseForest, Grower
-from mrforest.forests._classifier import BaseForestClassifier
 from mrforest.forests._docs import describe
-from mrforest.forests._honest import HonestForestMixin
-from mrforest.forests._regressor import BaseForestRegressor
-from mrforest.forests._sampling import AllPoints, Bootstrap, Partition, Sampler
 from mrforest.forests._validation import (
     BINS,
     CLASSIFIER,
@@ -56,14 +27,14 @@ from mrforest.forests._validation import (
     HasMethods,
     StrOptions,
 )
-
-__all__ = [
-    "Candidates",
-    "Node",
-    "RuleForestClassifier",
-    "RuleForestRegressor",
-    "SplitRule",
-]
+from mrforest.forests.base import BaseForest
+from mrforest.forests.growing import Grower
+from mrforest.forests.mixins import (
+    BaseForestClassifier,
+    BaseForestRegressor,
+    HonestForestMixin,
+)
+from mrforest.forests.sampling import AllPoints, Bootstrap, Partition, Sampler
 
 
 @dataclass(frozen=True)
@@ -189,7 +160,7 @@ class SplitRule(Protocol):
 
 
 @dataclass(frozen=True)
-class Chooser:
+class RuleCaller:
     """Calls a rule with the arguments that its author sees."""
 
     rule: SplitRule
@@ -262,8 +233,8 @@ class RuleForest(HonestForestMixin, BaseForest):
         if isinstance(self.rule, _core.SplitRule):
             return super()._grower(training)
         unit = None if training.scale is None else training.scale.unit
-        chooser = Chooser(self.rule, training.mass_unit, unit)
-        return partial(_core.grow_tree, rule=_core.PythonRule(chooser))
+        caller = RuleCaller(self.rule, training.mass_unit, unit)
+        return partial(_core.grow_tree, rule=_core.PythonRule(caller))
 
     def _sampler(self) -> Sampler:
         if self.sampling == "partition":
