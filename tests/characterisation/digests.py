@@ -92,7 +92,9 @@ def importances(forest: Any) -> list[Any]:
 
 def is_code(parameter: Any) -> bool:
     """Whether a parameter is a function or a rule in Python."""
-    return callable(parameter) or hasattr(parameter, "choose")
+    # Arrays have a method `choose`, too.
+    is_rule = hasattr(parameter, "choose") and not isinstance(parameter, np.ndarray)
+    return callable(parameter) or is_rule
 
 
 def file_of(forest: Any) -> list[Any]:
