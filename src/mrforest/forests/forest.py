@@ -3,30 +3,18 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from mrforest.data.training import TrainingSet
-from mrforest.forests._docs import describe
-from mrforest.forests._validation import (
-    AT_LEAST_ONE,
-    BINS,
-    CLASSIFIER,
-    CRITERION,
-    FOREST,
-    MAX_FEATURES,
-    MIN_WEIGHT,
-    Constraints,
-    Interval,
-    RealNotInt,
-    StrOptions,
-)
+from mrforest.forests import parameters as p
 from mrforest.forests.base import shares_of
+from mrforest.forests.declaration import Doc, estimator
 from mrforest.forests.held_out import HeldOut
 from mrforest.forests.mixins import BaseForestClassifier, BaseForestRegressor
 from mrforest.forests.self_tuning import SelfTuningForest
@@ -38,26 +26,17 @@ from mrforest.forests.tuning import (
     sharpen,
 )
 
-AUTO = StrOptions({"auto"})
-SELF_TUNING: Constraints = {
-    **FOREST,
-    **BINS,
-    "max_samples": [
-        Interval(RealNotInt, 0, 1, closed="right"),
-        Interval(Integral, 1, None, closed="left"),
-    ],
-    "max_features": [AUTO, *MAX_FEATURES["max_features"]],
-    "feature_budget": [AUTO, Interval(Real, 0, None, closed="left")],
-    "split_budget": [AUTO, Interval(Real, 0, None, closed="left")],
-    "equality_cuts": [AUTO, "boolean"],
-    "min_samples_split": [AUTO, Interval(Integral, 2, None, closed="left")],
-    "min_samples_leaf": [AUTO, *AT_LEAST_ONE],
-    "min_weight_fraction_leaf": MIN_WEIGHT,
-    "max_depth": [*AT_LEAST_ONE, None],
-}
+Calibrate = Annotated[
+    "bool",
+    "boolean",
+    Doc("""bool
+        Whether probabilities are raised to the power `power_` and divided by their sum.
+        The average of trees is drawn to the middle; the power makes up for it. Else
+        `predict_proba` returns the mean class shares of the leaves."""),
+]
 
 
-@describe
+@estimator
 class ForestClassifier(SelfTuningForest, BaseForestClassifier):
     """A random forest that tunes itself. The one to use by default.
 
@@ -69,27 +48,7 @@ class ForestClassifier(SelfTuningForest, BaseForestClassifier):
 
     Parameters
     ----------
-    {n_estimators}
-    {max_samples}
-    {tuned_max_features}
-    {tuned_budgets}
-    {equality_cuts}
-    {min_samples_split}
-    {tuned_min_samples_leaf}
-    {tuned_min_weight_fraction_leaf}
-    {tuned_criterion}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {class_weight}
-    calibrate : bool, default=True
-        Whether probabilities are raised to the power `power_` and divided by their sum.
-        The average of trees is drawn to the middle; the power makes up for it. Else
-        `predict_proba` returns the mean class shares of the leaves.
-    {tuned_warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -130,55 +89,26 @@ class ForestClassifier(SelfTuningForest, BaseForestClassifier):
     array([[1., 0.]])
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **SELF_TUNING,
-        "criterion": [AUTO, *CRITERION["criterion"]],
-        "class_weight": CLASSIFIER["class_weight"],
-        "calibrate": ["boolean"],
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        max_samples: float = 0.8,
-        max_features: str | float | None = "auto",
-        feature_budget: float | Literal["auto"] = "auto",
-        split_budget: float | Literal["auto"] = "auto",
-        equality_cuts: bool | Literal["auto"] = "auto",
-        min_samples_split: int | Literal["auto"] = "auto",
-        min_samples_leaf: int | Literal["auto"] = "auto",
-        min_weight_fraction_leaf: float = 0.0,
-        criterion: Literal["auto", "gini", "entropy"] = "auto",
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        calibrate: bool = True,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.feature_budget = feature_budget
-        self.split_budget = split_budget
-        self.equality_cuts = equality_cuts
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    max_samples: p.MaxSamples = 0.8
+    max_features: p.TunedMaxFeatures = "auto"
+    feature_budget: p.TunedBudgets = "auto"
+    split_budget: p.TunedBudgets = "auto"
+    equality_cuts: p.EqualityCuts = "auto"
+    min_samples_split: p.MinSamplesSplit = "auto"
+    min_samples_leaf: p.TunedMinSamplesLeaf = "auto"
+    min_weight_fraction_leaf: p.TunedMinWeightFractionLeaf = 0.0
+    criterion: p.TunedCriterion = "auto"
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    class_weight: p.ClassWeight = None
+    calibrate: Calibrate = True
+    warm_start: p.TunedWarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0
 
     # ---- rows that are held out -----------------------------------------------------
 
@@ -279,7 +209,7 @@ class ForestClassifier(SelfTuningForest, BaseForestClassifier):
         return shares_of(self._held_decrease)
 
 
-@describe
+@estimator
 class ForestRegressor(SelfTuningForest, BaseForestRegressor):
     """A random forest for a number that tunes itself. The one to use by default.
 
@@ -288,21 +218,7 @@ class ForestRegressor(SelfTuningForest, BaseForestRegressor):
 
     Parameters
     ----------
-    {n_estimators}
-    {max_samples}
-    {tuned_max_features}
-    {tuned_budgets}
-    {equality_cuts}
-    {min_samples_split}
-    {tuned_min_samples_leaf}
-    {tuned_min_weight_fraction_leaf}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {tuned_warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -334,44 +250,23 @@ class ForestRegressor(SelfTuningForest, BaseForestRegressor):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = SELF_TUNING
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        max_samples: float = 0.8,
-        max_features: str | float | None = "auto",
-        feature_budget: float | Literal["auto"] = "auto",
-        split_budget: float | Literal["auto"] = "auto",
-        equality_cuts: bool | Literal["auto"] = "auto",
-        min_samples_split: int | Literal["auto"] = "auto",
-        min_samples_leaf: int | Literal["auto"] = "auto",
-        min_weight_fraction_leaf: float = 0.0,
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.feature_budget = feature_budget
-        self.split_budget = split_budget
-        self.equality_cuts = equality_cuts
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    max_samples: p.MaxSamples = 0.8
+    max_features: p.TunedMaxFeatures = "auto"
+    feature_budget: p.TunedBudgets = "auto"
+    split_budget: p.TunedBudgets = "auto"
+    equality_cuts: p.EqualityCuts = "auto"
+    min_samples_split: p.MinSamplesSplit = "auto"
+    min_samples_leaf: p.TunedMinSamplesLeaf = "auto"
+    min_weight_fraction_leaf: p.TunedMinWeightFractionLeaf = 0.0
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    warm_start: p.TunedWarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0
 
     def _n_columns(self, training: TrainingSet) -> int:
         return 1

@@ -2,7 +2,7 @@
 """What kinds of forests share that are not private.
 
 - `BaseForestClassifier`, `BaseForestRegressor`: targets, leaves, importances
-- `HonestForestMixin`: which rows shaped a tree, and which filled it
+- `HonestForest`: which rows shaped a tree, and which filled it
 - `OutOfBagClassifier`, `OutOfBagRegressor`: each row is judged by the trees whose bag
   it is not in
 """
@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mrforest.data.training import Classes, Numbers, TrainingSet
 from mrforest.forests.base import BaseForest, shares_of
-from mrforest.forests.sampling import Sides
+from mrforest.forests.sampling import Bootstrap, Partition, Sampler
 from mrforest.forests.targets import (
     class_masses,
     read_class_weight,
@@ -133,14 +133,14 @@ class BaseForestRegressor(FittedRegressor, BaseForest):
 # ---- honest forests ------------------------------------------------------------------
 
 
-class HonestForestMixin:
+class HonestForest(BaseForest):
     """For forests that shape a tree by one part of the rows and fill it by the rest.
 
     The two parts are not stored; they are drawn again from the key of the tree.
     """
 
-    _forest: Any
-    _draw_again: Callable[[int], tuple[NDArray[np.int32], Sides]]
+    def _sampler(self) -> Sampler:
+        return Partition(self.partition_rate)
 
     def structure_samples(self, tree: int) -> NDArray[np.int32]:
         """Rows of the training table that shaped a tree.
@@ -191,6 +191,9 @@ class HonestForestMixin:
 
 class OutOfBag(BaseForest):
     """A forest of bootstrap samples, with the option `oob_score`."""
+
+    def _sampler(self) -> Bootstrap:
+        return Bootstrap()
 
     def _digest(
         self, X: NDArray[np.float64], target: Classes | Numbers

@@ -17,8 +17,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -27,16 +26,9 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from mrforest._progress import progress_bar
+from mrforest._sklearn import fit_context
 from mrforest._threads import in_threads
 from mrforest.data.table import read_predict, read_target
-from mrforest.forests._validation import (
-    AT_LEAST_ONE,
-    Constraints,
-    HasMethods,
-    Interval,
-    StrOptions,
-    fit_context,
-)
 from mrforest.forests.sampling import seed_from
 from mrforest.model.fitted import FittedForest
 from mrforest.privacy.accountant import Accountant, Cost
@@ -57,32 +49,9 @@ from mrforest.privacy.sensitivity import check_norm
 from mrforest.privacy.subtree import Tree
 from mrforest.privacy.tree import Coded, TreeMechanism
 
-MOST_ROWS = 2**31 - 1
-# Shares of it can still be drawn exactly.
-LEAST_EPSILON = 1e-6
-
-PRIVATE: Constraints = {
-    "epsilon": [Interval(Real, LEAST_EPSILON, None, closed="both")],
-    "delta": [Interval(Real, 0, 1, closed="left")],
-    "bounds": ["array-like", dict, None],
-    "categories": [dict, None],
-    "n_estimators": [*AT_LEAST_ONE, StrOptions({"auto"})],
-    "max_depth": [Interval(Integral, 1, 20, closed="both"), StrOptions({"auto"})],
-    "honest": ["boolean"],
-    "neighbours": [StrOptions({"add-remove", "replace-one"})],
-    "n_public": [Interval(Integral, 1, MOST_ROWS, closed="both"), None],
-    "accountant": [HasMethods(["check", "charge"]), None],
-    "on_missing_public": [StrOptions({"raise", "warn"})],
-    "random_state": ["random_state"],
-    "n_jobs": [Integral, None],
-    "verbose": ["verbose"],
-}
-
 
 class BasePrivateForest(FittedForest):
     """A forest drawn by private mechanisms."""
-
-    _parameter_constraints: ClassVar[Constraints]
 
     # Fitted; all of it is public or paid for.
     _columns: Columns

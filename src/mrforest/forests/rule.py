@@ -6,35 +6,25 @@ from __future__ import annotations
 import contextlib
 import operator
 import warnings
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mrforest import _core
+from mrforest._sklearn import HasMethods, StrOptions
 from mrforest.data.training import TrainingSet
-from mrforest.forests._docs import describe
-from mrforest.forests._validation import (
-    BINS,
-    CLASSIFIER,
-    CRITERION,
-    FOREST,
-    HONEST,
-    LEAVES,
-    Constraints,
-    HasMethods,
-    StrOptions,
-)
-from mrforest.forests.base import BaseForest
+from mrforest.forests import parameters as p
+from mrforest.forests.declaration import Doc, estimator
 from mrforest.forests.growing import Grower
 from mrforest.forests.mixins import (
     BaseForestClassifier,
     BaseForestRegressor,
-    HonestForestMixin,
+    HonestForest,
 )
-from mrforest.forests.sampling import AllPoints, Bootstrap, Partition, Sampler
+from mrforest.forests.sampling import AllPoints, Bootstrap, Sampler
 
 
 @dataclass(frozen=True)
@@ -219,7 +209,7 @@ class RuleCaller:
         return number
 
 
-class RuleForest(HonestForestMixin, BaseForest):
+class RuleForest(HonestForest):
     """What both forests share."""
 
     def _rule(self, n_features: int) -> _core.SplitRule:
@@ -238,7 +228,7 @@ class RuleForest(HonestForestMixin, BaseForest):
 
     def _sampler(self) -> Sampler:
         if self.sampling == "partition":
-            return Partition(self.partition_rate)
+            return super()._sampler()
         return Bootstrap() if self.sampling == "bootstrap" else AllPoints()
 
     def _finish(
@@ -255,39 +245,31 @@ class RuleForest(HonestForestMixin, BaseForest):
             )
 
 
-RULE: Constraints = {
-    "rule": [HasMethods("choose"), _core.SplitRule],
-    "sampling": [StrOptions({"partition", "bootstrap", "all"})],
-}
+Rule = Annotated[
+    "SplitRule | _core.SplitRule",
+    HasMethods("choose"),
+    _core.SplitRule,
+    Doc("""object with a method ``choose(node, candidates, rng)``, or compiled rule
+        The split rule, see `SplitRule`."""),
+]
+
+Sampling = Annotated[
+    "Literal['partition', 'bootstrap', 'all']",
+    StrOptions({"partition", "bootstrap", "all"}),
+    Doc("""{"partition", "bootstrap", "all"}
+        "partition": one part of the rows shapes a tree, the other fills its leaves.
+        "bootstrap", "all": a bootstrap sample, or all rows, do both, and
+        `partition_rate` does not matter."""),
+]
 
 
-@describe
+@estimator
 class RuleForestClassifier(RuleForest, BaseForestClassifier):
     """A forest that grows by a split rule of your own.
 
     Parameters
     ----------
-    rule : object with a method ``choose(node, candidates, rng)``, or compiled rule
-        The split rule, see `SplitRule`.
-    {n_estimators}
-    sampling : {"partition", "bootstrap", "all"}, default="partition"
-        "partition": one part of the rows shapes a tree, the other fills its leaves.
-        "bootstrap", "all": a bootstrap sample, or all rows, do both, and
-        `partition_rate` does not matter.
-    {partition_rate}
-    {min_samples_leaf}
-    {leaf_rule}
-    {min_weight_fraction_leaf}
-    {criterion}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {voting}
-    {class_weight}
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -309,80 +291,33 @@ class RuleForestClassifier(RuleForest, BaseForestClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **LEAVES,
-        **BINS,
-        **CLASSIFIER,
-        **CRITERION,
-        **HONEST,
-        **RULE,
-    }
-
-    def __init__(
-        self,
-        rule: SplitRule | _core.SplitRule,
-        *,
-        n_estimators: int = 100,
-        sampling: Literal["partition", "bootstrap", "all"] = "partition",
-        partition_rate: float = 1.0,
-        min_samples_leaf: int = 5,
-        leaf_rule: Literal["stop", "floor"] = "stop",
-        min_weight_fraction_leaf: float = 0.0,
-        criterion: Literal["gini", "entropy"] = "gini",
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        voting: Literal["hard", "soft"] = "hard",
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.rule = rule
-        self.n_estimators = n_estimators
-        self.sampling = sampling
-        self.partition_rate = partition_rate
-        self.min_samples_leaf = min_samples_leaf
-        self.leaf_rule = leaf_rule
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.voting = voting
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    rule: Rule
+    _: KW_ONLY
+    n_estimators: p.NEstimators = 100
+    sampling: Sampling = "partition"
+    partition_rate: p.PartitionRate = 1.0
+    min_samples_leaf: p.MinSamplesLeaf = 5
+    leaf_rule: p.LeafRule = "stop"
+    min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
+    criterion: p.Criterion = "gini"
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    voting: p.Voting = "hard"
+    class_weight: p.ClassWeight = None
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0
 
 
-@describe
+@estimator
 class RuleForestRegressor(RuleForest, BaseForestRegressor):
     """A forest for a number that grows by a split rule of your own.
 
     Parameters
     ----------
-    rule : object with a method ``choose(node, candidates, rng)``, or compiled rule
-        The split rule, see `SplitRule`.
-    {n_estimators}
-    sampling : {"partition", "bootstrap", "all"}, default="partition"
-        "partition": one part of the rows shapes a tree, the other fills its leaves.
-        "bootstrap", "all": a bootstrap sample, or all rows, do both, and
-        `partition_rate` does not matter.
-    {partition_rate}
-    {min_samples_leaf}
-    {value_leaf_rule}
-    {min_weight_fraction_leaf}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -403,43 +338,18 @@ class RuleForestRegressor(RuleForest, BaseForestRegressor):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **LEAVES,
-        **BINS,
-        **HONEST,
-        **RULE,
-    }
-
-    def __init__(
-        self,
-        rule: SplitRule | _core.SplitRule,
-        *,
-        n_estimators: int = 100,
-        sampling: Literal["partition", "bootstrap", "all"] = "partition",
-        partition_rate: float = 1.0,
-        min_samples_leaf: int = 5,
-        leaf_rule: Literal["stop", "floor"] = "stop",
-        min_weight_fraction_leaf: float = 0.0,
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.rule = rule
-        self.n_estimators = n_estimators
-        self.sampling = sampling
-        self.partition_rate = partition_rate
-        self.min_samples_leaf = min_samples_leaf
-        self.leaf_rule = leaf_rule
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    rule: Rule
+    _: KW_ONLY
+    n_estimators: p.NEstimators = 100
+    sampling: Sampling = "partition"
+    partition_rate: p.PartitionRate = 1.0
+    min_samples_leaf: p.MinSamplesLeaf = 5
+    leaf_rule: p.ValueLeafRule = "stop"
+    min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0

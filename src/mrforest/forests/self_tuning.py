@@ -20,11 +20,11 @@ from numpy.typing import ArrayLike, NDArray
 from mrforest import _core
 from mrforest._progress import progress_bar
 from mrforest.data.training import MAX_POINTS, TrainingSet
-from mrforest.forests._validation import count_features
 from mrforest.forests.base import BaseForest
 from mrforest.forests.growing import grow_all
 from mrforest.forests.held_out import HeldOut, HeldTree, Setting, grow_one
 from mrforest.forests.mixins import OOB_ATTRIBUTES
+from mrforest.forests.parameters import count_features
 from mrforest.forests.sampling import HeldOutGroups, seed_from
 from mrforest.forests.targets import read_sample_weight
 from mrforest.forests.tuning import (

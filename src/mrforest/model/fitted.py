@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mrforest._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin
 from mrforest.data.table import Schema, read_predict
 from mrforest.model.leaves import ClassForest, ValueForest
 from mrforest.model.tree import ClassCutTree, ClassTree, Tree, ValueTree
@@ -28,6 +28,8 @@ class FittedForest(BaseEstimator, ABC):
     """A forest whose trees are there."""
 
     # Fitted
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
     _forest: Any
     _schema: Schema
 
@@ -128,7 +130,10 @@ class FittedForest(BaseEstimator, ABC):
 class FittedClassifier(ClassifierMixin, FittedForest):
     """A forest that tells classes."""
 
+    # Fitted
     _forest: ClassForest
+    classes_: NDArray[Any]
+    n_classes_: int
 
     def _votes(self) -> str:
         """How trees vote: "hard" or "soft"."""
@@ -194,6 +199,7 @@ class FittedClassifier(ClassifierMixin, FittedForest):
 class FittedRegressor(RegressorMixin, FittedForest):
     """A forest that tells a number."""
 
+    # Fitted
     _forest: ValueForest
 
     def _tree(self, flat: ValueForest) -> ValueTree:

@@ -21,6 +21,7 @@ def lists_of(nodes: NDArray[np.void]) -> Lists:
     Examples
     --------
     >>> import numpy as np
+    >>> from mrforest import _core
     >>> nodes = np.zeros(5, dtype=_core.NODE_DTYPE)
     >>> nodes["child"] = [1, -1, 3, -2, -3]
     >>> nodes["feature"] = [2, 0, 2, 0, 0]
