@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The forests, as scikit-learn estimators; one file each.
 
-What they share is in base (fit), growing (trees), mixins (kinds of forests),
-private_base (private fits), self_tuning (forests that tune themselves, with held_out
-and tuning), sampling (points of a tree) and targets. A fitted forest is a
-`mrforest.model`.
+What they share:
+
+- base, growing: fit, warm start; trees in threads
+- mixins: classifiers, regressors, honest forests, forests of bootstrap samples
+- self_tuning, held_out, tuning: forests that tune themselves
+- private_base: private forests
+- sampling, targets: points of a tree; targets and weights
+- parameters, private_parameters, declaration: parameters, each declared once
+
+A fitted forest is made of `mrforest.model`.
 """
