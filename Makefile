@@ -12,7 +12,7 @@ CHECKED := build/checked/site
 ASAN    := build/asan/site
 COUNTED := build/counted/site
 # Tests of what the compiled core does
-COMPILED := $(addprefix tests/,core dask data forests test_rules.py \
+COMPILED := $(addprefix tests/,core dask data forests model test_rules.py \
 	$(addprefix privacy/test_,boxes.py counted.py randomness.py subtree.py tree.py))
 
 C_FILES := $(shell find src -name '*.[ch]')
@@ -39,7 +39,7 @@ test-checked: $(CHECKED)/.built $(VENV)/.tools  ## those that compiled code answ
 test-asan: $(ASAN)/.built $(VENV)/.tools  ## tests of the core under address and UB sanitizers
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	PYTHONMALLOC=malloc PYTHONPATH=$(ASAN) $(PYTEST) tests/core tests/forests
+	PYTHONMALLOC=malloc PYTHONPATH=$(ASAN) $(PYTEST) tests/core tests/forests tests/model
 
 reached: $(COUNTED)/.built $(VENV)/.tools  ## lines of the core that no digest of tests/characterisation reaches
 	find build/counted -name '*.gcda' -delete

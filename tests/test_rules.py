@@ -192,7 +192,7 @@ def test_samplings():
     breiman = BreimanForestClassifier(2, max_features=None, random_state=0).fit(X, y)
     rows = breiman._batches[0].origin[
         mrforest._core.bootstrap_points(
-            mrforest.forests._sampling.tree_key(0, 0), len(X)
+            mrforest.forests.sampling.tree_key(0, 0), len(X)
         )
     ]
     assert_array_equal(bag.structure_samples(0), np.sort(rows))

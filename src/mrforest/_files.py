@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,12 +14,13 @@ from tempfile import TemporaryDirectory
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Write a file whole or not at all.
+    """Write a file whole or not at all, even if the power fails.
 
     Parameters
     ----------
     path : Path
-        The file. Its folder is made if there is none.
+        The file. Its folder is made if there is none. If there is such a file, its
+        permissions stay.
 
     Yields
     ------
@@ -40,4 +43,20 @@ def whole_file(path: Path) -> Iterator[Path]:
     with TemporaryDirectory(dir=path.parent, prefix=".writing-") as folder:
         unfinished = Path(folder) / path.name
         yield unfinished
+        with open(unfinished, "rb+") as file:
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, unfinished)
         os.replace(unfinished, path)
+        _keep_name(path.parent)
+
+
+def _keep_name(folder: Path) -> None:
+    """Make sure that the new file has its name, too, after the power failed."""
+    if sys.platform == "win32":  # which has no way to flush a folder
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from mrforest import _core
-from mrforest.forests._nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
+from mrforest.model.nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
 from tests.naive import grow as naive
 from tests.naive import rules
 from tests.naive.sample import bootstrap, partition

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mrforest import _core
-from mrforest.forests._sampling import AllPoints, Bootstrap, Partition, tree_key
+from mrforest.forests.sampling import AllPoints, Bootstrap, Partition, tree_key
 
 RULES = [
     _core.Multinomial(5.0, 5.0),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, chisquare
 
 from mrforest import _core
-from mrforest.forests._sampling import HeldOutGroups
+from mrforest.forests.sampling import HeldOutGroups
 from tests.naive.rng import SAMPLE, Stream
 from tests.naive.sampled import held_out_points, share_held_out, trees_of_group
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from mrforest import _core
-from mrforest.forests._sampling import Partition, seed_from, tree_key
+from mrforest.forests.sampling import Partition, seed_from, tree_key
 from tests.naive import rng as naive
 from tests.naive.sample import partition
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mrforest import _core
-from mrforest.forests._sampling import tree_key
+from mrforest.forests.sampling import tree_key
 
 
 def some_of(seed, n):

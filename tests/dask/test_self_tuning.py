@@ -12,7 +12,7 @@ from mrforest import ForestClassifier
 from mrforest.dask import _samples
 from mrforest.dask import self_tuning as dask_forests
 from mrforest.dask.self_tuning import DaskForestClassifier
-from mrforest.forests import _self_tuning
+from mrforest.forests import self_tuning
 from tests.dask.here import Here
 from tests.dask.parted import (
     as_array,
@@ -26,7 +26,7 @@ from tests.dask.parted import (
 def _here(monkeypatch):
     """A client is a number of workers here, and a trial is short."""
     monkeypatch.setattr(dask_forests, "DaskCluster", Here)
-    monkeypatch.setattr(_self_tuning, "MOST_PAIRS", 2)
+    monkeypatch.setattr(self_tuning, "MOST_PAIRS", 2)
 
 
 def table(rng, n_rows, n_features, n_classes):

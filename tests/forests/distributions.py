@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import chi2_contingency, chisquare
 
 from mrforest import _core
-from mrforest.forests._nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
+from mrforest.model.nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
 from tests.core.tables import compiled_table
 from tests.naive.grow import Table
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from sklearn.tree import DecisionTreeClassifier
 
 from mrforest import MultinomialForestClassifier, _core
-from mrforest.forests._sampling import tree_key
+from mrforest.forests.sampling import tree_key
 from tests.forests.distributions import (
     INF,
     all_questions,

@@ -15,10 +15,10 @@ PROGRAM = """
 import os, signal, sys, threading
 import numpy as np
 import mrforest
-from mrforest.forests import _base
+from mrforest.forests import base
 
 growing, ended = threading.Event(), threading.Event()
-grow_one = _base.grow_one
+grow_one = base.grow_one
 
 def watched(*args, **kwargs):
     growing.set()
@@ -51,7 +51,7 @@ def main(name, params, n_jobs):
         forest.set_params(min_samples_leaf=1)
     growing.clear()
     ended.clear()
-    _base.grow_one = watched
+    base.grow_one = watched
     thread = threading.Thread(target=interrupt, daemon=True)
     thread.start()
     try:

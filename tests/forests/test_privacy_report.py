@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from mrforest import MultinomialForestClassifier
-from mrforest.forests import _base
+from mrforest.forests import base
 from mrforest.privacy import Leak, allocate
 
 # Shown below, test by test
@@ -212,7 +212,7 @@ def test_number_and_order_of_rows_are_kept():
 def test_the_seed_lets_others_check_a_guess_of_the_table(monkeypatch):
     X, y = table(0)
     released = pickle.loads(pickle.dumps(fitted(X, y, random_state=None)))
-    monkeypatch.setattr(_base, "seed_from", lambda random_state: released._seed)
+    monkeypatch.setattr(base, "seed_from", lambda random_state: released._seed)
     right = fitted(X, y)
     assert np.array_equal(right._forest.nodes, released._forest.nodes)
     X[0, 0] = 1 - X[0, 0]

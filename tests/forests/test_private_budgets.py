@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from mrforest import PrivateForestClassifier
-from mrforest.forests import _private
+from mrforest.forests import private_base
 from mrforest.privacy import Accountant, BudgetExceeded
 from mrforest.privacy._floats import exact_sum
 from tests.forests.private import PUBLIC, X, Y
@@ -150,7 +150,7 @@ def test_a_charge_stays_if_the_fit_dies(monkeypatch):
     accountant = Accountant(1.0)
     forest = PrivateForestClassifier(0.25, accountant=accountant, **PUBLIC).fit(X, Y)
     before = pickle.dumps(forest._forest)
-    monkeypatch.setattr(_private.TreeMechanism, "draw", dies)
+    monkeypatch.setattr(private_base.TreeMechanism, "draw", dies)
     with pytest.raises(KeyboardInterrupt):
         forest.fit(X, Y)
     assert accountant.spent == pytest.approx(0.5)

@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, log_loss, r2_score
 from sklearn.model_selection import cross_val_predict
 
 from mrforest import ForestClassifier, ForestRegressor
-from mrforest.forests._tuning import sharpen
+from mrforest.forests.tuning import sharpen
 
 # Nothing to choose
 FIXED = {

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, r2_score
 
 from mrforest import _core
 from mrforest.data.training import as_mass
-from mrforest.forests._nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
+from mrforest.model.nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
 from tests.core.sampled import grow_compiled
 from tests.core.tables import compiled_table
 from tests.forests.frames import Columns

@@ -4,7 +4,7 @@
 import numpy as np
 
 from mrforest import ForestClassifier, ForestRegressor
-from mrforest.forests._nodes import EQUALITY
+from mrforest.model.nodes import EQUALITY
 
 OPTIONS = {"equality_cuts": True, "min_samples_split": 4, "random_state": 0}
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mrforest.forests._flat import FlatForest
-from mrforest.forests._nodes import EQUALITY, FEATURE_MASK
 from mrforest.interop import _order_cuts, shap_values, to_onnx, to_sklearn
 from mrforest.interop._order_cuts import as_it_is, by_order
+from mrforest.model.arrays import FlatForest
+from mrforest.model.nodes import EQUALITY, FEATURE_MASK
 from tests.interop.tables import fitted_classifier, fitted_regressor
 from tests.interop.trees import N_FEATURES, grid, leaves_of, random_forest
 

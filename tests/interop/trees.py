@@ -6,9 +6,9 @@ import itertools
 import numpy as np
 
 from mrforest import ForestClassifier, _core
-from mrforest.forests._flat import FlatForest
-from mrforest.forests._flat_classes import ClassForest
-from mrforest.forests._nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
+from mrforest.model.arrays import FlatForest
+from mrforest.model.leaves import ClassForest
+from mrforest.model.nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
 
 N_FEATURES = 3
 

@@ -16,7 +16,6 @@ from mrforest import __version__
 from mrforest.cli._options import output_path, png_path, read_n_jobs
 from mrforest.cli._reproduce import end
 from mrforest.experiments import protocol, whole_file
-from mrforest.experiments._panels import HEAT
 from mrforest.experiments.segmentation import (
     ForestSegmenter,
     ImageError,
@@ -27,6 +26,7 @@ from mrforest.experiments.segmentation import (
     read_mask,
 )
 from mrforest.experiments.segmentation.experiment import FORESTS
+from mrforest.experiments.segmentation.figures import HEAT
 
 __all__ = ["app"]
 

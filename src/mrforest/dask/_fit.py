@@ -30,9 +30,9 @@ from mrforest.dask._trees import Level
 from mrforest.data.binning import Binning, binning_of, most_bins, offering_equality
 from mrforest.data.table import Schema
 from mrforest.data.training import MAX_POINTS
-from mrforest.forests._base import BaseForest
-from mrforest.forests._sampling import tree_key
-from mrforest.forests._target import MAX_CLASSES, read_class_weight
+from mrforest.forests.base import BaseForest
+from mrforest.forests.sampling import tree_key
+from mrforest.forests.targets import MAX_CLASSES, read_class_weight
 
 
 @dataclass(frozen=True)

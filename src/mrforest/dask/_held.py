@@ -18,7 +18,7 @@ from mrforest import _core
 from mrforest.dask._order import Shard
 from mrforest.dask._sampled_problem import SampledProblem, SampledTree
 from mrforest.dask._subtrees import Arrays
-from mrforest.forests._tuning import HeldOut
+from mrforest.forests.held_out import HeldOut
 
 
 def ask(

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import inspect
+from dataclasses import KW_ONLY
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import dask.array as da
 import numpy as np
@@ -15,22 +15,47 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from mrforest._sklearn import Interval
 from mrforest.dask._tables import blocks_of, is_dask, is_frame
-from mrforest.forests._fitted import FittedClassifier
-from mrforest.forests._validation import Interval
+from mrforest.forests.declaration import (
+    Doc,
+    declared_in,
+    described,
+    indented,
+    set_parameters,
+)
+from mrforest.model.fitted import FittedClassifier
 
-# Those that the ordinary forest does not have
-ONLY_HERE = ("client", "gather_rows")
+ClientOrNone = Annotated[
+    "Client | None",
+    Doc("""distributed.Client
+        Of the cluster; None: the client that was made last."""),
+]
 
-CLUSTER_PARAMETERS = """
-    client : distributed.Client, default=None
-        Of the cluster; None: the client that was made last.
-    gather_rows : int, default=None
+GatherRows = Annotated[
+    "int | None",
+    Interval(Integral, 1, None, closed="left"),
+    None,
+    Doc("""int
         A node with at most so many points is finished by one worker, which is sent its
         rows. None: as many as take 64 MiB as codes. The forest does not depend on it.
-    **parameters
-        Those of :class:`mrforest.{}`, with the same defaults.
-"""
+        """),
+]
+
+
+class ClusterParameters:
+    """Those that the ordinary forest does not have."""
+
+    client: ClientOrNone = None
+    _: KW_ONLY
+    gather_rows: GatherRows = None
+
+
+ONLY_HERE = declared_in(ClusterParameters)
+
+OTHERS = """
+**parameters
+    Those of :class:`mrforest.{}`, with the same defaults."""
 
 # What a class says of itself beside that: {} is its name
 EXAMPLE = """
@@ -50,29 +75,14 @@ EXAMPLE = """
 
 def on_cluster(cls: type[Any]) -> type[Any]:
     """Give a class the parameters of its ordinary forest, and those of the cluster."""
-    first, *local = inspect.signature(cls._ordinary.__init__).parameters.values()
-    client = first.replace(name="client", default=None)
-    by_name = inspect.Parameter.KEYWORD_ONLY
-    rows = inspect.Parameter("gather_rows", by_name, default=None)
-    others = [parameter.replace(kind=by_name) for parameter in local]
-    signature = inspect.Signature([first, client, rows, *others])
-
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-        bound = signature.bind(self, *args, **kwargs)
-        bound.apply_defaults()
-        for name in list(signature.parameters)[1:]:
-            setattr(self, name, bound.arguments[name])
-
-    __init__.__signature__ = signature  # type: ignore[attr-defined]
-    cls.__init__ = __init__
+    local = {name: one.by_name() for name, one in cls._ordinary._parameters.items()}
+    set_parameters(cls, ONLY_HERE | local)
     local_name = cls._ordinary.__name__
+    parameters = described(ONLY_HERE) + OTHERS.format(local_name)
     cls.__doc__ = (cls.__doc__ or "").format(
-        cluster_parameters=CLUSTER_PARAMETERS.format(local_name).strip(),
+        cluster_parameters=indented(parameters, "    ").strip(),
         example=EXAMPLE.format(cls.__name__, cls._example, local_name).strip(),
     )
-    cls._parameter_constraints = cls._ordinary._parameter_constraints | {
-        "gather_rows": [Interval(Integral, 1, None, closed="left"), None]
-    }
     return cls
 
 
@@ -108,7 +118,9 @@ class OnCluster(FittedClassifier):
     def __sklearn_clone__(self) -> Self:
         # A connection cannot be copied.
         params = clone(self._ordinary(**self._local_params())).get_params(deep=False)
-        return type(self)(self.client, gather_rows=self.gather_rows, **params)
+        new: type[Any] = type(self)
+        copy: Self = new(self.client, gather_rows=self.gather_rows, **params)
+        return copy
 
     def __getstate__(self) -> dict[str, Any]:
         # A connection cannot be kept in a file.

@@ -19,8 +19,8 @@ from mrforest import _core
 from mrforest.dask._cuts import Found, Listed, Wanted, list_values, look_in_ranges
 from mrforest.data.binning import Binning
 from mrforest.data.table import Schema, join_categories, read_predict, read_target
-from mrforest.forests._base import BaseForest
-from mrforest.forests._target import distinct, read_classes
+from mrforest.forests.base import BaseForest
+from mrforest.forests.targets import distinct, read_classes
 
 # Rows and their targets
 Part = tuple[Any, Any]

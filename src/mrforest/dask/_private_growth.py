@@ -32,7 +32,7 @@ from mrforest.dask._private_problem import (
 from mrforest.dask._shards import Cuts, Sizes
 from mrforest.dask._tasks import Future, same
 from mrforest.dask._trees import Level
-from mrforest.forests._private_trees import draw_columns
+from mrforest.forests.private_base import draw_columns
 from mrforest.privacy.boxes import Boxes
 from mrforest.privacy.grid import MOST_CODES
 from mrforest.privacy.randomness import RandomBits

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mrforest import _core
 from mrforest.data.binning import Binning
-from mrforest.forests._sampling import Bootstrap, Partition, Sampler
+from mrforest.forests.sampling import Bootstrap, Partition, Sampler
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from mrforest.dask._shards import Cuts
 from mrforest.dask._subtrees import Arrays, Top
 from mrforest.dask._tasks import Future
 from mrforest.dask._trees import GrowingTree, Level, Waiting
-from mrforest.forests._sampling import HeldOutGroups, tree_key
+from mrforest.forests.sampling import HeldOutGroups, tree_key
 
 # Where rows of samples begin, and counts, if there are none
 NO_SAMPLES = np.zeros(1, dtype=np.int64), np.empty((0, 1), dtype=np.int32)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mrforest import _core
 from mrforest.dask._problem import Problem
-from mrforest.forests._held_trees import MAX_SCORED, MIN_MINORITY
+from mrforest.forests.held_out import MAX_SCORED, MIN_MINORITY
 
 
 @dataclass(frozen=True)

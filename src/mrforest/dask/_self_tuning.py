@@ -30,10 +30,11 @@ from mrforest.dask._sampled_problem import SampledProblem
 from mrforest.dask._subtrees import Arrays
 from mrforest.dask._tasks import Future, same
 from mrforest.dask._trees import Level
-from mrforest.forests._sampling import HeldOutGroups
-from mrforest.forests._self_tuning import rule_of
-from mrforest.forests._target import read_class_weight
-from mrforest.forests._tuning import MOST_ROWS, HeldOut, Setting
+from mrforest.forests.held_out import HeldOut, Setting
+from mrforest.forests.sampling import HeldOutGroups
+from mrforest.forests.self_tuning import rule_of
+from mrforest.forests.targets import read_class_weight
+from mrforest.forests.tuning import MOST_ROWS
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mrforest import _core
 from mrforest.dask._order import Shard
 from mrforest.dask._problem import Problem
-from mrforest.forests._sampling import Partition
+from mrforest.forests.sampling import Partition
 
 
 @dataclass(frozen=True)

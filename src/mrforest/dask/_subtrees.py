@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from mrforest import _core
 from mrforest.dask._excerpts import Excerpt, Joined
 from mrforest.dask._problem import Problem
-from mrforest.forests._base import add_views
-from mrforest.forests._nodes import FEATURE_MASK
+from mrforest.forests.growing import add_views
+from mrforest.model.nodes import FEATURE_MASK
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -13,14 +13,14 @@ from mrforest.dask._fit import ClusterFit
 from mrforest.dask._on_cluster import OnCluster, on_cluster
 from mrforest.dask._tables import parts_of
 from mrforest.dask._watch import watching
-from mrforest.forests._base import BaseForest
-from mrforest.forests._gather import Gathered, sizes_of
-from mrforest.forests._packed import pack
-from mrforest.forests._sampling import seed_from
+from mrforest.forests.base import BaseForest
 from mrforest.forests.bernoulli import BernoulliForestClassifier
 from mrforest.forests.breiman import BreimanForestClassifier
 from mrforest.forests.denil import DenilForestClassifier
 from mrforest.forests.multinomial import MultinomialForestClassifier
+from mrforest.forests.sampling import seed_from
+from mrforest.model.arrays import Gathered, sizes_of
+from mrforest.model.codec import pack
 
 
 class Lists(NamedTuple):

@@ -19,8 +19,8 @@ from mrforest.dask._tables import is_frame, parts_of
 from mrforest.dask._tasks import Future, same
 from mrforest.dask._trees import Level
 from mrforest.dask._watch import watching
-from mrforest.forests._private import MOST_ROWS
 from mrforest.forests.private import PrivateForestClassifier
+from mrforest.forests.private_parameters import MOST_ROWS
 from mrforest.privacy.sensitivity import check_norm
 from mrforest.privacy.subtree import Tree
 

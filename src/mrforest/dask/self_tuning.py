@@ -17,12 +17,12 @@ from mrforest.dask._self_tuning import SelfTuningFit, SettingTrees
 from mrforest.dask._subtrees import Arrays
 from mrforest.dask._tables import parts_of
 from mrforest.dask._watch import watching
-from mrforest.forests._gather import Gathered, sizes_of
-from mrforest.forests._packed import pack
-from mrforest.forests._sampling import seed_from
-from mrforest.forests._self_tuning import trial_size, trial_trees
-from mrforest.forests._tuning import HeldOut, Setting
 from mrforest.forests.forest import ForestClassifier
+from mrforest.forests.held_out import HeldOut, Setting
+from mrforest.forests.sampling import seed_from
+from mrforest.forests.self_tuning import trial_size, trial_trees
+from mrforest.model.arrays import Gathered, sizes_of
+from mrforest.model.codec import pack
 
 # What trees say beside what the forest keeps
 NOT_KEPT = ("count", "held_points", "held_impurity")

@@ -13,7 +13,6 @@ __all__ = [
     "BLUE",
     "GREEN",
     "GREY",
-    "HEAT",
     "ORANGE",
     "PALE",
     "PAPER_NAMES",
@@ -30,8 +29,6 @@ __all__ = [
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, YELLOW, BLACK = "#CC79A7", "#56B4E9", "#F0E442", "#000000"
 GREY, PALE = "#8a8a8a", "#e4e4e4"
-# Of maps of probabilities
-HEAT = "magma"
 
 # The datasets of the paper's figures, in its order, and what it calls them.
 PAPER_NAMES = {

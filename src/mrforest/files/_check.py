@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Is what a file says a forest? Compiled code walks through its trees without asking.
 
-Trees are packed, see `mrforest.forests._packed`: nodes are numbered breadth first, and
+Trees are packed, see `mrforest.model.codec`: nodes are numbered breadth first, and
 all that is said of them is which are inner.
 """
 
@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest.files._container import ForestFileError
-from mrforest.forests._flat import FlatForest
-from mrforest.forests._flat_classes import ClassForest
-from mrforest.forests._flat_values import ValueForest
-from mrforest.forests._pivots import ByMatrix, ByMetric, ByVectors, PivotForest
+from mrforest.model.arrays import FlatForest
+from mrforest.model.leaves import ClassForest, ValueForest
+from mrforest.model.pivots import ByMatrix, ByMetric, ByVectors, PivotForest
 
 MOST_NODES = 2**31 - 1  # of a tree
 

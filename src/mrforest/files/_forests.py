@@ -14,16 +14,16 @@ from mrforest.data.table import Schema
 from mrforest.files._check import OF_KIND, check_packed
 from mrforest.files._container import Arrays, ForestFileError
 from mrforest.files._values import Reader, Writer
-from mrforest.forests._base import Batch
-from mrforest.forests._flat_classes import ClassForest
-from mrforest.forests._pivots import ByMatrix, ByMetric, ByVectors
-from mrforest.forests._sampling import (
+from mrforest.forests.base import Batch
+from mrforest.forests.sampling import (
     AllPoints,
     Bootstrap,
     HeldOutGroups,
     Partition,
 )
-from mrforest.forests._tuning import Trial
+from mrforest.forests.tuning import Trial
+from mrforest.model.leaves import ClassForest
+from mrforest.model.pivots import ByMatrix, ByMetric, ByVectors
 from mrforest.privacy.grid import Numeric
 from mrforest.privacy.ledger import Ledger
 from mrforest.privacy.plan import Block, Plan

@@ -3,33 +3,48 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
-
-import numpy as np
-from numpy.typing import ArrayLike
+from dataclasses import KW_ONLY
+from typing import Annotated
 
 from mrforest import _core
-from mrforest.forests._classifier import BaseForestClassifier
-from mrforest.forests._docs import describe
-from mrforest.forests._honest import HonestForestMixin
-from mrforest.forests._regressor import BaseForestRegressor
-from mrforest.forests._sampling import Partition
-from mrforest.forests._validation import (
-    BINS,
-    CLASSIFIER,
-    CRITERION,
-    FOREST,
-    HONEST,
-    LEAVES,
-    MAX_FEATURES,
-    PROBABILITY,
-    Constraints,
-    count_features,
+from mrforest.forests import parameters as p
+from mrforest.forests.declaration import Doc, estimator
+from mrforest.forests.mixins import (
+    BaseForestClassifier,
+    BaseForestRegressor,
+    HonestForest,
 )
 
+FeatureProbability = Annotated[
+    "float",
+    p.PROBABILITY,
+    Doc("""float
+        p1 of the paper: with this probability a node looks at one feature, not at
+        ``max_features``."""),
+]
 
-@describe
-class BernoulliForestClassifier(HonestForestMixin, BaseForestClassifier):
+SplitProbability = Annotated[
+    "float",
+    p.PROBABILITY,
+    Doc("""float
+        p2 of the paper: with this probability the cut is not the best, but drawn: first
+        a feature, then one of its cuts, both uniformly."""),
+]
+
+
+class BernoulliForest(HonestForest):
+    """What both forests share."""
+
+    def _rule(self, n_features: int) -> _core.SplitRule:
+        return _core.Bernoulli(
+            p.count_features(self.max_features, n_features),
+            self.feature_probability,
+            self.split_probability,
+        )
+
+
+@estimator
+class BernoulliForestClassifier(BernoulliForest, BaseForestClassifier):
     """Bernoulli random forest (BRF): mostly Breiman's split, now and then a random one.
 
     One half of the rows shapes a tree, the other half fills its leaves. Two coins are
@@ -44,28 +59,7 @@ class BernoulliForestClassifier(HonestForestMixin, BaseForestClassifier):
 
     Parameters
     ----------
-    {n_estimators}
-    {max_features}
-    feature_probability : float, default=0.05
-        p1 of the paper: with this probability a node looks at one feature, not at
-        ``max_features``.
-    split_probability : float, default=0.05
-        p2 of the paper: with this probability the cut is not the best, but drawn: first
-        a feature, then one of its cuts, both uniformly.
-    {partition_rate}
-    {min_samples_leaf}
-    {leaf_rule}
-    {min_weight_fraction_leaf}
-    {criterion}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {voting}
-    {class_weight}
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -91,72 +85,29 @@ class BernoulliForestClassifier(HonestForestMixin, BaseForestClassifier):
     np.True_
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **LEAVES,
-        **BINS,
-        **CLASSIFIER,
-        **CRITERION,
-        **HONEST,
-        **MAX_FEATURES,
-        "feature_probability": PROBABILITY,
-        "split_probability": PROBABILITY,
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        max_features: str | float | None = "sqrt",
-        feature_probability: float = 0.05,
-        split_probability: float = 0.05,
-        partition_rate: float = 1.0,
-        min_samples_leaf: int = 5,
-        leaf_rule: Literal["stop", "floor"] = "stop",
-        min_weight_fraction_leaf: float = 0.0,
-        criterion: Literal["gini", "entropy"] = "gini",
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        voting: Literal["hard", "soft"] = "hard",
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.feature_probability = feature_probability
-        self.split_probability = split_probability
-        self.partition_rate = partition_rate
-        self.min_samples_leaf = min_samples_leaf
-        self.leaf_rule = leaf_rule
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.voting = voting
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _rule(self, n_features: int) -> _core.SplitRule:
-        return _core.Bernoulli(
-            count_features(self.max_features, n_features),
-            self.feature_probability,
-            self.split_probability,
-        )
-
-    def _sampler(self) -> Partition:
-        return Partition(self.partition_rate)
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    max_features: p.MaxFeatures = "sqrt"
+    feature_probability: FeatureProbability = 0.05
+    split_probability: SplitProbability = 0.05
+    partition_rate: p.PartitionRate = 1.0
+    min_samples_leaf: p.MinSamplesLeaf = 5
+    leaf_rule: p.LeafRule = "stop"
+    min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
+    criterion: p.Criterion = "gini"
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    voting: p.Voting = "hard"
+    class_weight: p.ClassWeight = None
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0
 
 
-@describe
-class BernoulliForestRegressor(HonestForestMixin, BaseForestRegressor):
+@estimator
+class BernoulliForestRegressor(BernoulliForest, BaseForestRegressor):
     """Bernoulli random forest (BRF) for a number.
 
     As the classifier, with the decrease of the variance as the score of a cut; a leaf
@@ -170,25 +121,7 @@ class BernoulliForestRegressor(HonestForestMixin, BaseForestRegressor):
 
     Parameters
     ----------
-    {n_estimators}
-    {max_features}
-    feature_probability : float, default=0.05
-        p1 of the paper: with this probability a node looks at one feature, not at
-        ``max_features``.
-    split_probability : float, default=0.05
-        p2 of the paper: with this probability the cut is not the best, but drawn: first
-        a feature, then one of its cuts, both uniformly.
-    {partition_rate}
-    {min_samples_leaf}
-    {value_leaf_rule}
-    {min_weight_fraction_leaf}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -213,57 +146,19 @@ class BernoulliForestRegressor(HonestForestMixin, BaseForestRegressor):
     np.True_
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **LEAVES,
-        **BINS,
-        **HONEST,
-        **MAX_FEATURES,
-        "feature_probability": PROBABILITY,
-        "split_probability": PROBABILITY,
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        max_features: str | float | None = "sqrt",
-        feature_probability: float = 0.05,
-        split_probability: float = 0.05,
-        partition_rate: float = 1.0,
-        min_samples_leaf: int = 5,
-        leaf_rule: Literal["stop", "floor"] = "stop",
-        min_weight_fraction_leaf: float = 0.0,
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.feature_probability = feature_probability
-        self.split_probability = split_probability
-        self.partition_rate = partition_rate
-        self.min_samples_leaf = min_samples_leaf
-        self.leaf_rule = leaf_rule
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _rule(self, n_features: int) -> _core.SplitRule:
-        return _core.Bernoulli(
-            count_features(self.max_features, n_features),
-            self.feature_probability,
-            self.split_probability,
-        )
-
-    def _sampler(self) -> Partition:
-        return Partition(self.partition_rate)
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    max_features: p.MaxFeatures = "sqrt"
+    feature_probability: FeatureProbability = 0.05
+    split_probability: SplitProbability = 0.05
+    partition_rate: p.PartitionRate = 1.0
+    min_samples_leaf: p.MinSamplesLeaf = 5
+    leaf_rule: p.ValueLeafRule = "stop"
+    min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0

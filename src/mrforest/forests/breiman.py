@@ -3,31 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal
-
-import numpy as np
-from numpy.typing import ArrayLike
+from dataclasses import KW_ONLY
 
 from mrforest import _core
-from mrforest.forests._docs import describe
-from mrforest.forests._oob import OutOfBagClassifier, OutOfBagRegressor
-from mrforest.forests._sampling import Bootstrap
-from mrforest.forests._validation import (
-    BAG,
-    BINS,
-    CLASSIFIER,
-    CRITERION,
-    FOREST,
-    LEAVES,
-    MAX_FEATURES,
-    Constraints,
-    count_features,
-)
+from mrforest.forests import parameters as p
+from mrforest.forests.declaration import estimator
+from mrforest.forests.mixins import OutOfBag, OutOfBagClassifier, OutOfBagRegressor
 
 
-@describe
-class BreimanForestClassifier(OutOfBagClassifier):
+class BreimanForest(OutOfBag):
+    """What both forests share."""
+
+    def _rule(self, n_features: int) -> _core.SplitRule:
+        return _core.Greedy(p.count_features(self.max_features, n_features))
+
+
+@estimator
+class BreimanForestClassifier(BreimanForest, OutOfBagClassifier):
     """Breiman's random forest: bootstrap samples, the best cut of a few features.
 
     What scikit-learn's ``RandomForestClassifier`` grows, on the engine of this package:
@@ -44,22 +36,7 @@ class BreimanForestClassifier(OutOfBagClassifier):
 
     Parameters
     ----------
-    {n_estimators}
-    {max_features}
-    {bag_min_samples_leaf}
-    {bag_leaf_rule}
-    {min_weight_fraction_leaf}
-    {criterion}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {soft_voting}
-    {class_weight}
-    {oob_score}
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -86,62 +63,27 @@ class BreimanForestClassifier(OutOfBagClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **LEAVES,
-        **BINS,
-        **CLASSIFIER,
-        **CRITERION,
-        **MAX_FEATURES,
-        **BAG,
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        max_features: str | float | None = "sqrt",
-        min_samples_leaf: int = 1,
-        leaf_rule: Literal["stop", "floor"] = "floor",
-        min_weight_fraction_leaf: float = 0.0,
-        criterion: Literal["gini", "entropy"] = "gini",
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        voting: Literal["hard", "soft"] = "soft",
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        oob_score: bool | Callable[..., float] = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.leaf_rule = leaf_rule
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.voting = voting
-        self.class_weight = class_weight
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _rule(self, n_features: int) -> _core.SplitRule:
-        return _core.Greedy(count_features(self.max_features, n_features))
-
-    def _sampler(self) -> Bootstrap:
-        return Bootstrap()
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    max_features: p.MaxFeatures = "sqrt"
+    min_samples_leaf: p.BagMinSamplesLeaf = 1
+    leaf_rule: p.BagLeafRule = "floor"
+    min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
+    criterion: p.Criterion = "gini"
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    voting: p.SoftVoting = "soft"
+    class_weight: p.ClassWeight = None
+    oob_score: p.OobScore = False
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0
 
 
-@describe
-class BreimanForestRegressor(OutOfBagRegressor):
+@estimator
+class BreimanForestRegressor(BreimanForest, OutOfBagRegressor):
     """Breiman's random forest for a number.
 
     As the classifier, with the decrease of the variance as the score of a cut; a leaf
@@ -153,22 +95,7 @@ class BreimanForestRegressor(OutOfBagRegressor):
 
     Parameters
     ----------
-    {n_estimators}
-    max_features : "sqrt", "log2", int, float or None, default=1/3
-        Features that a node looks at, drawn afresh: the square root or the binary
-        logarithm of all, rounded down; so many; this share of all; or all. At least 1.
-        If none of them can be cut, further ones are drawn.
-    {bag_min_samples_leaf}
-    {bag_leaf_rule}
-    {min_weight_fraction_leaf}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {oob_score}
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -194,47 +121,17 @@ class BreimanForestRegressor(OutOfBagRegressor):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **LEAVES,
-        **BINS,
-        **MAX_FEATURES,
-        **BAG,
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        max_features: str | float | None = 1 / 3,
-        min_samples_leaf: int = 1,
-        leaf_rule: Literal["stop", "floor"] = "floor",
-        min_weight_fraction_leaf: float = 0.0,
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        oob_score: bool | Callable[..., float] = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.leaf_rule = leaf_rule
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _rule(self, n_features: int) -> _core.SplitRule:
-        return _core.Greedy(count_features(self.max_features, n_features))
-
-    def _sampler(self) -> Bootstrap:
-        return Bootstrap()
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    max_features: p.MaxFeatures = 1 / 3
+    min_samples_leaf: p.BagMinSamplesLeaf = 1
+    leaf_rule: p.BagLeafRule = "floor"
+    min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    oob_score: p.OobScore = False
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0

@@ -4,37 +4,50 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mrforest import _core
+from mrforest._sklearn import Interval
 from mrforest.data.training import TrainingSet
-from mrforest.forests._base import Grower
-from mrforest.forests._classifier import BaseForestClassifier
-from mrforest.forests._docs import describe
-from mrforest.forests._honest import HonestForestMixin
-from mrforest.forests._sampling import AllPoints, Partition, Sampler
-from mrforest.forests._validation import (
-    CLASSIFIER,
-    CRITERION,
-    FOREST,
-    HONEST,
-    MAX_FEATURES,
-    MIN_WEIGHT,
-    Constraints,
-    Interval,
-    StrOptions,
-    count_features,
-)
+from mrforest.forests import parameters as p
+from mrforest.forests.declaration import Doc, estimator
+from mrforest.forests.growing import Grower
+from mrforest.forests.mixins import BaseForestClassifier, HonestForest
+from mrforest.forests.sampling import AllPoints, Partition, Sampler
 
-N_LEAVES = [Interval(Integral, 1, 2**30, closed="both"), StrOptions({"auto"})]
+NLeaves = Annotated[
+    "int | Literal['auto']",
+    Interval(Integral, 1, 2**30, closed="both"),
+    p.AUTO,
+    Doc("""int or "auto"
+        k_n of the paper: the number of cells of a tree. "auto": n^(3/4), rounded up, n
+        the number of rows, so that cells shrink and fill up as n grows."""),
+]
+
+LeavesOfDepth = Annotated[
+    NLeaves,
+    Doc("""int or "auto"
+        k_n of the paper: trees have the depth ceil(log2 k_n). "auto": n^(3/4), n the
+        number of rows that fill a tree, so that cells shrink and fill up as n grows.
+    """),
+]
+
+DrawnFeatures = Annotated[
+    p.MaxFeatures,
+    Doc(""""sqrt", "log2", int, float or None
+        How often a node draws a feature: the square root or the binary logarithm of
+        their number, rounded down; so often; this share of their number; or as often as
+        there are features. At least once."""),
+]
 
 
-@describe
+@estimator
 class PurelyRandomForestClassifier(BaseForestClassifier):
     """Purely random forest of Biau, Devroye and Lugosi (2008): cells without data.
 
@@ -50,17 +63,7 @@ class PurelyRandomForestClassifier(BaseForestClassifier):
 
     Parameters
     ----------
-    {n_estimators}
-    n_leaves : int or "auto", default="auto"
-        k_n of the paper: the number of cells of a tree. "auto": n^(3/4), rounded up, n
-        the number of rows, so that cells shrink and fill up as n grows.
-    {categorical_features}
-    {soft_voting}
-    {class_weight}
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -87,34 +90,16 @@ class PurelyRandomForestClassifier(BaseForestClassifier):
     np.True_
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **CLASSIFIER,
-        "n_leaves": N_LEAVES,
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        n_leaves: int | Literal["auto"] = "auto",
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        voting: Literal["hard", "soft"] = "soft",
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.n_leaves = n_leaves
-        self.categorical_features = categorical_features
-        self.voting = voting
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    n_leaves: NLeaves = "auto"
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    voting: p.SoftVoting = "soft"
+    class_weight: p.ClassWeight = None
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0
 
     def _grower(self, training: TrainingSet) -> Grower:
         n_leaves = count_leaves(self.n_leaves, training.n_points)
@@ -137,8 +122,8 @@ class PurelyRandomForestClassifier(BaseForestClassifier):
         return AllPoints()
 
 
-@describe
-class CenteredForestClassifier(HonestForestMixin, BaseForestClassifier):
+@estimator
+class CenteredForestClassifier(HonestForest, BaseForestClassifier):
     """Centered forest of Biau (2012): cuts through the middle of cells.
 
     A tree begins with the box that holds all rows. A node draws a few features, with
@@ -156,24 +141,7 @@ class CenteredForestClassifier(HonestForestMixin, BaseForestClassifier):
 
     Parameters
     ----------
-    {n_estimators}
-    n_leaves : int or "auto", default="auto"
-        k_n of the paper: trees have the depth ceil(log2 k_n). "auto": n^(3/4), n the
-        number of rows that fill a tree, so that cells shrink and fill up as n grows.
-    max_features : "sqrt", "log2", int, float or None, default="sqrt"
-        How often a node draws a feature: the square root or the binary logarithm of
-        their number, rounded down; so often; this share of their number; or as often as
-        there are features. At least once.
-    {partition_rate}
-    {criterion}
-    {min_weight_fraction_leaf}
-    {categorical_features}
-    {soft_voting}
-    {class_weight}
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -198,56 +166,30 @@ class CenteredForestClassifier(HonestForestMixin, BaseForestClassifier):
     np.True_
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **CLASSIFIER,
-        **CRITERION,
-        **HONEST,
-        **MAX_FEATURES,
-        "min_weight_fraction_leaf": MIN_WEIGHT,
-        "n_leaves": N_LEAVES,
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        n_leaves: int | Literal["auto"] = "auto",
-        max_features: str | float | None = "sqrt",
-        partition_rate: float = 1.0,
-        criterion: Literal["gini", "entropy"] = "gini",
-        min_weight_fraction_leaf: float = 0.0,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        voting: Literal["hard", "soft"] = "soft",
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.n_leaves = n_leaves
-        self.max_features = max_features
-        self.partition_rate = partition_rate
-        self.criterion = criterion
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.categorical_features = categorical_features
-        self.voting = voting
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    n_leaves: LeavesOfDepth = "auto"
+    max_features: DrawnFeatures = "sqrt"
+    partition_rate: p.PartitionRate = 1.0
+    criterion: p.Criterion = "gini"
+    min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    voting: p.SoftVoting = "soft"
+    class_weight: p.ClassWeight = None
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0
 
     def _grower(self, training: TrainingSet) -> Grower:
         n_points = training.n_points
-        n_filling = n_points - self._sampler().n_structure(n_points)
+        n_filling = n_points - Partition(self.partition_rate).n_structure(n_points)
         n_leaves = count_leaves(self.n_leaves, n_filling)
         return partial(
             _core.grow_centered,
             box=_core.Box(training.values, training.is_categorical, True),
             depth=(n_leaves - 1).bit_length(),
-            n_tries=count_features(self.max_features, training.n_features),
+            n_tries=p.count_features(self.max_features, training.n_features),
         )
 
     def _limits(self, interrupt: NDArray[np.uint8]) -> _core.Limits:
@@ -255,9 +197,6 @@ class CenteredForestClassifier(HonestForestMixin, BaseForestClassifier):
 
     def _max_bins(self) -> None:
         return None
-
-    def _sampler(self) -> Partition:
-        return Partition(self.partition_rate)
 
 
 def count_leaves(n_leaves: int | str, n_points: int) -> int:

@@ -5,21 +5,23 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances
 
 from mrforest import _core
 from mrforest.data.table import Schema
 from mrforest.data.training import Classes, Numbers, TrainingSet, prepare
-from mrforest.forests._base import Grower
-from mrforest.forests._classifier import BaseForestClassifier
-from mrforest.forests._docs import describe
-from mrforest.forests._honest import HonestForestMixin
-from mrforest.forests._pivots import (
+from mrforest.forests import parameters as p
+from mrforest.forests.declaration import Doc, estimator
+from mrforest.forests.growing import Grower
+from mrforest.forests.mixins import BaseForestClassifier, HonestForest
+from mrforest.forests.sampling import AllPoints, Sampler
+from mrforest.model.pivots import (
     ByMatrix,
     ByMetric,
     ByOracle,
@@ -27,15 +29,7 @@ from mrforest.forests._pivots import (
     Comparison,
     PivotForest,
 )
-from mrforest.forests._sampling import AllPoints, Partition, Sampler
-from mrforest.forests._tree import PivotTree
-from mrforest.forests._validation import (
-    CLASSIFIER,
-    FOREST,
-    HONEST,
-    LEAVES,
-    Constraints,
-)
+from mrforest.model.tree import PivotTree
 
 
 def is_same(a: Any, b: Any) -> bool:
@@ -45,8 +39,78 @@ def is_same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-@describe
-class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
+Supervised = Annotated[
+    "bool",
+    "boolean",
+    Doc("""bool
+        Whether pivots must be of different classes."""),
+]
+
+Metric = Annotated[
+    "str | Callable[..., float]",
+    str,
+    callable,
+    Doc("""str or callable
+        "euclidean": on the rows as they are (scale features that are not comparable); a
+        feature that is missing in the row or in a pivot is left out, different
+        categories are at distance 1. "precomputed": X holds dissimilarities, in fit of
+        all rows to all rows, later of queries to the rows of fit. Any other metric of
+        ``sklearn.metrics.pairwise_distances``, or a function of two rows: numbers
+        without missing values only, and much slower; metrics that scikit-learn computes
+        by matrix products ("cosine") may round ties differently in tables of other
+        sizes. Distances must be below 1e154, and differences above 1e-154."""),
+]
+
+MetricParams = Annotated[
+    "dict[str, Any] | None",
+    dict,
+    None,
+    Doc("""dict
+        Further arguments of such a metric."""),
+]
+
+Oracle = Annotated[
+    "Callable[[int, int, int], bool] | None",
+    callable,
+    None,
+    Doc("""callable
+        ``oracle(i, j, k)``: is item i at least as near to item j as to item k? X is
+        then one column of item numbers, in fit and later, and no metric is used."""),
+]
+
+LabelFreePartitionRate = Annotated[
+    p.PartitionRate,
+    Doc("""float
+        Number of structure points divided by number of estimation points. Only for
+        ``supervised=False``."""),
+]
+
+PivotLeafRule = Annotated[
+    p.LeafRule,
+    Doc("""{"stop", "floor"}
+        "stop": a node with at most k estimation points is not split, and a split that
+        would leave a child without estimation points is refused. "floor": pivots that
+        do not leave at least k estimation points on both sides are drawn again, up to
+        16 times in all."""),
+]
+
+ComparedFeatures = Annotated[
+    p.CategoricalFeatures,
+    Doc(""""from_dtype", array-like or None
+        Features whose values are equal or not: columns of a categorical dtype; or
+        indices, names or a boolean mask; or none. A category that was not seen in fit
+        is a missing value. Only for ``metric="euclidean"``."""),
+]
+
+LeafClassWeight = Annotated[
+    p.ClassWeight,
+    Doc("""dict, "balanced" or None
+        Weights of the classes, in leaves."""),
+]
+
+
+@estimator
+class ComparisonForestClassifier(HonestForest, BaseForestClassifier):
     """Comparison-based random forest (CompRF): it asks which of two rows is nearer.
 
     A node takes two of its rows as *pivots*; a row goes left if it is at least as near
@@ -70,44 +134,7 @@ class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
 
     Parameters
     ----------
-    {n_estimators}
-    supervised : bool, default=False
-        Whether pivots must be of different classes.
-    metric : str or callable, default="euclidean"
-        "euclidean": on the rows as they are (scale features that are not comparable);
-        a feature that is missing in the row or in a pivot is left out, different
-        categories are at distance 1. "precomputed": X holds dissimilarities, in fit of
-        all rows to all rows, later of queries to the rows of fit. Any other metric of
-        ``sklearn.metrics.pairwise_distances``, or a function of two rows: numbers
-        without missing values only, and much slower; metrics that scikit-learn computes
-        by matrix products ("cosine") may round ties differently in tables of other
-        sizes. Distances must be below 1e154, and differences above 1e-154.
-    metric_params : dict, default=None
-        Further arguments of such a metric.
-    oracle : callable, default=None
-        ``oracle(i, j, k)``: is item i at least as near to item j as to item k? X is
-        then one column of item numbers, in fit and later, and no metric is used.
-    {partition_rate}
-        Only for ``supervised=False``.
-    {min_samples_leaf}
-    leaf_rule : {"stop", "floor"}, default="stop"
-        "stop": a node with at most k estimation points is not split, and a split that
-        would leave a child without estimation points is refused. "floor": pivots that
-        do not leave at least k estimation points on both sides are drawn again, up to
-        16 times in all.
-    {min_weight_fraction_leaf}
-    {max_depth}
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Features whose values are equal or not: columns of a categorical dtype; or
-        indices, names or a boolean mask; or none. A category that was not seen in fit
-        is a missing value. Only for ``metric="euclidean"``.
-    {voting}
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, in leaves.
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -147,58 +174,27 @@ class ComparisonForestClassifier(HonestForestMixin, BaseForestClassifier):
     array(['short', 'long'], dtype='<U5')
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **LEAVES,
-        **CLASSIFIER,
-        **HONEST,
-        "supervised": ["boolean"],
-        "metric": [str, callable],
-        "metric_params": [dict, None],
-        "oracle": [callable, None],
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        supervised: bool = False,
-        metric: str | Callable[..., float] = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        oracle: Callable[[int, int, int], bool] | None = None,
-        partition_rate: float = 1.0,
-        min_samples_leaf: int = 5,
-        leaf_rule: Literal["stop", "floor"] = "stop",
-        min_weight_fraction_leaf: float = 0.0,
-        max_depth: int | None = None,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        voting: Literal["hard", "soft"] = "hard",
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.supervised = supervised
-        self.metric = metric
-        self.metric_params = metric_params
-        self.oracle = oracle
-        self.partition_rate = partition_rate
-        self.min_samples_leaf = min_samples_leaf
-        self.leaf_rule = leaf_rule
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_depth = max_depth
-        self.categorical_features = categorical_features
-        self.voting = voting
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    supervised: Supervised = False
+    metric: Metric = "euclidean"
+    metric_params: MetricParams = None
+    oracle: Oracle = None
+    partition_rate: LabelFreePartitionRate = 1.0
+    min_samples_leaf: p.MinSamplesLeaf = 5
+    leaf_rule: PivotLeafRule = "stop"
+    min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
+    max_depth: p.MaxDepth = None
+    categorical_features: ComparedFeatures = "from_dtype"
+    voting: p.Voting = "hard"
+    class_weight: LeafClassWeight = None
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0
 
     def _sampler(self) -> Sampler:
-        return AllPoints() if self.supervised else Partition(self.partition_rate)
+        return AllPoints() if self.supervised else super()._sampler()
 
     def _criterion(self) -> str:
         return "gini"  # no split depends on it

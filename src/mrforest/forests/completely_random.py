@@ -3,31 +3,47 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
-
-import numpy as np
-from numpy.typing import ArrayLike
+from dataclasses import KW_ONLY
+from typing import Annotated, Any, Literal
 
 from mrforest import _core
+from mrforest._sklearn import StrOptions
 from mrforest.data.training import TrainingSet
-from mrforest.forests._base import Grower
-from mrforest.forests._classifier import BaseForestClassifier
-from mrforest.forests._docs import describe
-from mrforest.forests._honest import HonestForestMixin
-from mrforest.forests._sampling import AllPoints, Partition, Sampler
-from mrforest.forests._validation import (
-    BINS,
-    CLASSIFIER,
-    FOREST,
-    HONEST,
-    LEAVES,
-    Constraints,
-    StrOptions,
-)
+from mrforest.forests import parameters as p
+from mrforest.forests.declaration import Doc, estimator
+from mrforest.forests.growing import Grower
+from mrforest.forests.mixins import BaseForestClassifier, HonestForest
+from mrforest.forests.sampling import AllPoints, Partition, Sampler
+
+Cuts = Annotated[
+    "Literal['data', 'range']",
+    StrOptions({"data", "range"}),
+    Doc("""{"data", "range"}
+        Where cuts are drawn."""),
+]
+
+OptionalPartitionRate = Annotated[
+    "float | Literal['auto'] | None",
+    p.POSITIVE,
+    p.AUTO,
+    None,
+    Doc("""float, "auto" or None
+        Number of structure points divided by number of estimation points; None: all
+        rows shape and fill every tree. "auto": 1.0 for ``cuts="data"``, None for
+        "range"."""),
+]
+
+DataMaxBins = Annotated[
+    p.MaxBins,
+    Doc("""int or "exact"
+        Only for ``cuts="data"``. A numeric feature of at most so many distinct values
+        (2 to 255) is cut at every midpoint, one of more at so many quantiles. "exact":
+        at every midpoint, up to 65,534."""),
+]
 
 
-@describe
-class CompletelyRandomForestClassifier(HonestForestMixin, BaseForestClassifier):
+@estimator
+class CompletelyRandomForestClassifier(HonestForest, BaseForestClassifier):
     """Completely random forest: neither feature nor cut look at the labels.
 
     A feature is drawn uniformly among those that can be cut in the node, then a cut of
@@ -50,28 +66,7 @@ class CompletelyRandomForestClassifier(HonestForestMixin, BaseForestClassifier):
 
     Parameters
     ----------
-    {n_estimators}
-    cuts : {"data", "range"}, default="data"
-        Where cuts are drawn.
-    partition_rate : float, "auto" or None, default="auto"
-        Number of structure points divided by number of estimation points; None: all
-        rows shape and fill every tree. "auto": 1.0 for ``cuts="data"``, None for
-        "range".
-    {min_samples_leaf}
-    {leaf_rule}
-    {min_weight_fraction_leaf}
-    {max_depth}
-    max_bins : int or "exact", default=255
-        Only for ``cuts="data"``. A numeric feature of at most so many distinct values
-        (2 to 255) is cut at every midpoint, one of more at so many quantiles. "exact":
-        at every midpoint, up to 65,534.
-    {categorical_features}
-    {soft_voting}
-    {class_weight}
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -96,49 +91,22 @@ class CompletelyRandomForestClassifier(HonestForestMixin, BaseForestClassifier):
     np.True_
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **LEAVES,
-        **BINS,
-        **CLASSIFIER,
-        "cuts": [StrOptions({"data", "range"})],
-        "partition_rate": [*HONEST["partition_rate"], StrOptions({"auto"}), None],
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        cuts: Literal["data", "range"] = "data",
-        partition_rate: float | Literal["auto"] | None = "auto",
-        min_samples_leaf: int = 5,
-        leaf_rule: Literal["stop", "floor"] = "stop",
-        min_weight_fraction_leaf: float = 0.0,
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        voting: Literal["hard", "soft"] = "soft",
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.cuts = cuts
-        self.partition_rate = partition_rate
-        self.min_samples_leaf = min_samples_leaf
-        self.leaf_rule = leaf_rule
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.voting = voting
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    cuts: Cuts = "data"
+    partition_rate: OptionalPartitionRate = "auto"
+    min_samples_leaf: p.MinSamplesLeaf = 5
+    leaf_rule: p.LeafRule = "stop"
+    min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
+    max_depth: p.MaxDepth = None
+    max_bins: DataMaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    voting: p.SoftVoting = "soft"
+    class_weight: p.ClassWeight = None
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0
 
     def _rule(self, n_features: int) -> _core.SplitRule:
         return _core.Random()

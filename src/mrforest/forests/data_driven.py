@@ -3,32 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal
-
-import numpy as np
-from numpy.typing import ArrayLike
+from dataclasses import KW_ONLY
+from typing import Annotated
 
 from mrforest import _core
-from mrforest.forests._docs import describe
-from mrforest.forests._oob import OutOfBagClassifier
-from mrforest.forests._sampling import Bootstrap
-from mrforest.forests._validation import (
-    BAG,
-    BINS,
-    BUDGET,
-    CLASSIFIER,
-    CRITERION,
-    FOREST,
-    LEAVES,
-    MAX_FEATURES,
-    PROBABILITY,
-    Constraints,
-    count_features,
-)
+from mrforest.forests import parameters as p
+from mrforest.forests.declaration import Doc, estimator
+from mrforest.forests.mixins import OutOfBagClassifier
+
+SplitProbability = Annotated[
+    "float",
+    p.PROBABILITY,
+    Doc("""float
+        Probability that the cut of a node is drawn, not searched."""),
+]
+
+Budgets = Annotated[
+    "float",
+    p.BUDGET,
+    Doc("""float
+        B1 and B2 of the draw, as in `MultinomialForestClassifier`."""),
+]
 
 
-@describe
+@estimator
 class DataDrivenMultinomialForestClassifier(OutOfBagClassifier):
     """A forest in the manner of DMRF, the data-driven multinomial random forest.
 
@@ -49,27 +47,7 @@ class DataDrivenMultinomialForestClassifier(OutOfBagClassifier):
 
     Parameters
     ----------
-    {n_estimators}
-    {max_features}
-    split_probability : float, default=0.05
-        Probability that the cut of a node is drawn, not searched.
-    feature_budget, split_budget : float, default=10.0
-        B1 and B2 of the draw, as in `MultinomialForestClassifier`.
-    min_samples_leaf : int, default=5
-        k; a number of points of the bag. See ``leaf_rule``.
-    {bag_leaf_rule}
-    {min_weight_fraction_leaf}
-    {criterion}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {voting}
-    {class_weight}
-    {oob_score}
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -95,69 +73,31 @@ class DataDrivenMultinomialForestClassifier(OutOfBagClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **LEAVES,
-        **BINS,
-        **CLASSIFIER,
-        **CRITERION,
-        **MAX_FEATURES,
-        **BAG,
-        "split_probability": PROBABILITY,
-        "feature_budget": BUDGET,
-        "split_budget": BUDGET,
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        max_features: str | float | None = "sqrt",
-        split_probability: float = 0.05,
-        feature_budget: float = 10.0,
-        split_budget: float = 10.0,
-        min_samples_leaf: int = 5,
-        leaf_rule: Literal["stop", "floor"] = "floor",
-        min_weight_fraction_leaf: float = 0.0,
-        criterion: Literal["gini", "entropy"] = "gini",
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        voting: Literal["hard", "soft"] = "hard",
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        oob_score: bool | Callable[..., float] = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.split_probability = split_probability
-        self.feature_budget = feature_budget
-        self.split_budget = split_budget
-        self.min_samples_leaf = min_samples_leaf
-        self.leaf_rule = leaf_rule
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.voting = voting
-        self.class_weight = class_weight
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    max_features: p.MaxFeatures = "sqrt"
+    split_probability: SplitProbability = 0.05
+    feature_budget: Budgets = 10.0
+    split_budget: Budgets = 10.0
+    min_samples_leaf: p.BagMinSamplesLeaf = 5
+    leaf_rule: p.BagLeafRule = "floor"
+    min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
+    criterion: p.Criterion = "gini"
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    voting: p.Voting = "hard"
+    class_weight: p.ClassWeight = None
+    oob_score: p.OobScore = False
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0
 
     def _rule(self, n_features: int) -> _core.SplitRule:
         return _core.DataDriven(
-            count_features(self.max_features, n_features),
+            p.count_features(self.max_features, n_features),
             self.split_probability,
             self.feature_budget,
             self.split_budget,
         )
-
-    def _sampler(self) -> Bootstrap:
-        return Bootstrap()

@@ -4,34 +4,53 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
-
-import numpy as np
-from numpy.typing import ArrayLike
+from dataclasses import KW_ONLY
+from numbers import Real
+from typing import Annotated, Literal
 
 from mrforest import _core
+from mrforest._sklearn import Interval, StrOptions
 from mrforest.data.training import MAX_POINTS
-from mrforest.forests._classifier import BaseForestClassifier
-from mrforest.forests._docs import describe
-from mrforest.forests._honest import HonestForestMixin
-from mrforest.forests._regressor import BaseForestRegressor
-from mrforest.forests._sampling import Partition
-from mrforest.forests._validation import (
-    BINS,
-    CLASSIFIER,
-    CRITERION,
-    FOREST,
-    HONEST,
-    LEAVES,
-    Constraints,
-    Interval,
-    StrOptions,
+from mrforest.forests import parameters as p
+from mrforest.forests.declaration import Doc, estimator
+from mrforest.forests.mixins import (
+    BaseForestClassifier,
+    BaseForestRegressor,
+    HonestForest,
 )
 
+FeatureMean = Annotated[
+    "float | Literal['sqrt']",
+    Interval(Real, 0, 500, closed="both"),
+    StrOptions({"sqrt"}),
+    Doc("""float or "sqrt"
+        λ of the paper, 0 to 500: a node looks at min(1 + Poisson(λ), D) of the D
+        features. "sqrt": the square root of D. If none of them can be cut, further ones
+        are drawn."""),
+]
 
-@describe
-class DenilForestClassifier(HonestForestMixin, BaseForestClassifier):
+RangePoints = Annotated[
+    "int",
+    p.AT_LEAST_ONE,
+    Doc("""int
+        m of the paper: for each feature that is looked at, only cuts between the
+        smallest and the largest of m structure points of the node, drawn for this
+        feature, are candidates. Of a categorical feature, only categories that these
+        points have."""),
+]
+
+
+class DenilForest(HonestForest):
+    """What both forests share."""
+
+    def _rule(self, n_features: int) -> _core.SplitRule:
+        is_root = self.feature_mean == "sqrt"
+        mean = math.sqrt(n_features) if is_root else float(self.feature_mean)
+        return _core.Denil(mean, min(self.range_points, MAX_POINTS))
+
+
+@estimator
+class DenilForestClassifier(DenilForest, BaseForestClassifier):
     """Denil14, the consistent forest of Denil, Matheson and de Freitas (2014).
 
     One half of the rows shapes a tree, the other half fills its leaves. A node looks at
@@ -47,30 +66,7 @@ class DenilForestClassifier(HonestForestMixin, BaseForestClassifier):
 
     Parameters
     ----------
-    {n_estimators}
-    feature_mean : float or "sqrt", default="sqrt"
-        λ of the paper, 0 to 500: a node looks at min(1 + Poisson(λ), D) of the D
-        features. "sqrt": the square root of D. If none of them can be cut, further ones
-        are drawn.
-    range_points : int, default=100
-        m of the paper: for each feature that is looked at, only cuts between the
-        smallest and the largest of m structure points of the node, drawn for this
-        feature, are candidates. Of a categorical feature, only categories that these
-        points have.
-    {partition_rate}
-    {min_samples_leaf}
-    {leaf_rule}
-    {min_weight_fraction_leaf}
-    {criterion}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {voting}
-    {class_weight}
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -95,65 +91,28 @@ class DenilForestClassifier(HonestForestMixin, BaseForestClassifier):
     np.True_
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **LEAVES,
-        **BINS,
-        **CLASSIFIER,
-        **CRITERION,
-        **HONEST,
-        "feature_mean": [Interval(Real, 0, 500, closed="both"), StrOptions({"sqrt"})],
-        "range_points": [Interval(Integral, 1, None, closed="left")],
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        feature_mean: float | Literal["sqrt"] = "sqrt",
-        range_points: int = 100,
-        partition_rate: float = 1.0,
-        min_samples_leaf: int = 5,
-        leaf_rule: Literal["stop", "floor"] = "stop",
-        min_weight_fraction_leaf: float = 0.0,
-        criterion: Literal["gini", "entropy"] = "gini",
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        voting: Literal["hard", "soft"] = "hard",
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.feature_mean = feature_mean
-        self.range_points = range_points
-        self.partition_rate = partition_rate
-        self.min_samples_leaf = min_samples_leaf
-        self.leaf_rule = leaf_rule
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.voting = voting
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _rule(self, n_features: int) -> _core.SplitRule:
-        return denil_rule(self.feature_mean, self.range_points, n_features)
-
-    def _sampler(self) -> Partition:
-        return Partition(self.partition_rate)
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    feature_mean: FeatureMean = "sqrt"
+    range_points: RangePoints = 100
+    partition_rate: p.PartitionRate = 1.0
+    min_samples_leaf: p.MinSamplesLeaf = 5
+    leaf_rule: p.LeafRule = "stop"
+    min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
+    criterion: p.Criterion = "gini"
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    voting: p.Voting = "hard"
+    class_weight: p.ClassWeight = None
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0
 
 
-@describe
-class DenilForestRegressor(HonestForestMixin, BaseForestRegressor):
+@estimator
+class DenilForestRegressor(DenilForest, BaseForestRegressor):
     """The consistent forest of Denil, Matheson and de Freitas (2014) for a number.
 
     As the classifier, with the decrease of the variance as the score of a cut; a leaf
@@ -166,27 +125,7 @@ class DenilForestRegressor(HonestForestMixin, BaseForestRegressor):
 
     Parameters
     ----------
-    {n_estimators}
-    feature_mean : float or "sqrt", default="sqrt"
-        λ of the paper, 0 to 500: a node looks at min(1 + Poisson(λ), D) of the D
-        features. "sqrt": the square root of D. If none of them can be cut, further ones
-        are drawn.
-    range_points : int, default=100
-        m of the paper: for each feature that is looked at, only cuts between the
-        smallest and the largest of m structure points of the node, drawn for this
-        feature, are candidates. Of a categorical feature, only categories that these
-        points have.
-    {partition_rate}
-    {min_samples_leaf}
-    {value_leaf_rule}
-    {min_weight_fraction_leaf}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -210,58 +149,18 @@ class DenilForestRegressor(HonestForestMixin, BaseForestRegressor):
     np.True_
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **LEAVES,
-        **BINS,
-        **HONEST,
-        "feature_mean": [Interval(Real, 0, 500, closed="both"), StrOptions({"sqrt"})],
-        "range_points": [Interval(Integral, 1, None, closed="left")],
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        feature_mean: float | Literal["sqrt"] = "sqrt",
-        range_points: int = 100,
-        partition_rate: float = 1.0,
-        min_samples_leaf: int = 5,
-        leaf_rule: Literal["stop", "floor"] = "stop",
-        min_weight_fraction_leaf: float = 0.0,
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.feature_mean = feature_mean
-        self.range_points = range_points
-        self.partition_rate = partition_rate
-        self.min_samples_leaf = min_samples_leaf
-        self.leaf_rule = leaf_rule
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _rule(self, n_features: int) -> _core.SplitRule:
-        return denil_rule(self.feature_mean, self.range_points, n_features)
-
-    def _sampler(self) -> Partition:
-        return Partition(self.partition_rate)
-
-
-def denil_rule(
-    feature_mean: float | str, range_points: int, n_features: int
-) -> _core.SplitRule:
-    """Return the rule that both forests grow by."""
-    mean = math.sqrt(n_features) if feature_mean == "sqrt" else float(feature_mean)
-    return _core.Denil(mean, min(range_points, MAX_POINTS))
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    feature_mean: FeatureMean = "sqrt"
+    range_points: RangePoints = 100
+    partition_rate: p.PartitionRate = 1.0
+    min_samples_leaf: p.MinSamplesLeaf = 5
+    leaf_rule: p.ValueLeafRule = "stop"
+    min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0

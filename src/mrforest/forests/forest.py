@@ -3,50 +3,41 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.validation import check_is_fitted
 
-from mrforest.forests._docs import describe
-from mrforest.forests._self_tuning_classes import SelfTuningClassifier
-from mrforest.forests._self_tuning_values import SelfTuningRegressor
-from mrforest.forests._validation import (
-    AT_LEAST_ONE,
-    BINS,
-    CLASSIFIER,
-    CRITERION,
-    FOREST,
-    MAX_FEATURES,
-    MIN_WEIGHT,
-    Constraints,
-    Interval,
-    RealNotInt,
-    StrOptions,
+from mrforest.data.training import TrainingSet
+from mrforest.forests import parameters as p
+from mrforest.forests.base import shares_of
+from mrforest.forests.declaration import Doc, estimator
+from mrforest.forests.held_out import HeldOut
+from mrforest.forests.mixins import BaseForestClassifier, BaseForestRegressor
+from mrforest.forests.self_tuning import SelfTuningForest
+from mrforest.forests.tuning import (
+    MOST_ROWS,
+    Sharpness,
+    find_sharpness,
+    largest_power,
+    sharpen,
 )
 
-AUTO = StrOptions({"auto"})
-SELF_TUNING: Constraints = {
-    **FOREST,
-    **BINS,
-    "max_samples": [
-        Interval(RealNotInt, 0, 1, closed="right"),
-        Interval(Integral, 1, None, closed="left"),
-    ],
-    "max_features": [AUTO, *MAX_FEATURES["max_features"]],
-    "feature_budget": [AUTO, Interval(Real, 0, None, closed="left")],
-    "split_budget": [AUTO, Interval(Real, 0, None, closed="left")],
-    "equality_cuts": [AUTO, "boolean"],
-    "min_samples_split": [AUTO, Interval(Integral, 2, None, closed="left")],
-    "min_samples_leaf": [AUTO, *AT_LEAST_ONE],
-    "min_weight_fraction_leaf": MIN_WEIGHT,
-    "max_depth": [*AT_LEAST_ONE, None],
-}
+Calibrate = Annotated[
+    "bool",
+    "boolean",
+    Doc("""bool
+        Whether probabilities are raised to the power `power_` and divided by their sum.
+        The average of trees is drawn to the middle; the power makes up for it. Else
+        `predict_proba` returns the mean class shares of the leaves."""),
+]
 
 
-@describe
-class ForestClassifier(SelfTuningClassifier):
+@estimator
+class ForestClassifier(SelfTuningForest, BaseForestClassifier):
     """A random forest that tunes itself. The one to use by default.
 
     Each tree is shaped by a share of the rows and filled by all of them. Splits are
@@ -57,27 +48,7 @@ class ForestClassifier(SelfTuningClassifier):
 
     Parameters
     ----------
-    {n_estimators}
-    {max_samples}
-    {tuned_max_features}
-    {tuned_budgets}
-    {equality_cuts}
-    {min_samples_split}
-    {tuned_min_samples_leaf}
-    {tuned_min_weight_fraction_leaf}
-    {tuned_criterion}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {class_weight}
-    calibrate : bool, default=True
-        Whether probabilities are raised to the power `power_` and divided by their sum.
-        The average of trees is drawn to the middle; the power makes up for it. Else
-        `predict_proba` returns the mean class shares of the leaves.
-    {tuned_warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -118,59 +89,128 @@ class ForestClassifier(SelfTuningClassifier):
     array([[1., 0.]])
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **SELF_TUNING,
-        "criterion": [AUTO, *CRITERION["criterion"]],
-        "class_weight": CLASSIFIER["class_weight"],
-        "calibrate": ["boolean"],
-    }
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    max_samples: p.MaxSamples = 0.8
+    max_features: p.TunedMaxFeatures = "auto"
+    feature_budget: p.TunedBudgets = "auto"
+    split_budget: p.TunedBudgets = "auto"
+    equality_cuts: p.EqualityCuts = "auto"
+    min_samples_split: p.MinSamplesSplit = "auto"
+    min_samples_leaf: p.TunedMinSamplesLeaf = "auto"
+    min_weight_fraction_leaf: p.TunedMinWeightFractionLeaf = 0.0
+    criterion: p.TunedCriterion = "auto"
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    class_weight: p.ClassWeight = None
+    calibrate: Calibrate = True
+    warm_start: p.TunedWarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        max_samples: float = 0.8,
-        max_features: str | float | None = "auto",
-        feature_budget: float | Literal["auto"] = "auto",
-        split_budget: float | Literal["auto"] = "auto",
-        equality_cuts: bool | Literal["auto"] = "auto",
-        min_samples_split: int | Literal["auto"] = "auto",
-        min_samples_leaf: int | Literal["auto"] = "auto",
-        min_weight_fraction_leaf: float = 0.0,
-        criterion: Literal["auto", "gini", "entropy"] = "auto",
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        calibrate: bool = True,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.feature_budget = feature_budget
-        self.split_budget = split_budget
-        self.equality_cuts = equality_cuts
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    # ---- rows that are held out -----------------------------------------------------
+
+    def _n_columns(self, training: TrainingSet) -> int:
+        n_classes: int = self.n_classes_
+        return n_classes
+
+    def _truth(self, training: TrainingSet, n: int) -> NDArray[np.float64]:
+        truth = np.zeros((n, self.n_classes_))
+        truth[np.arange(n), training.y[:n]] = 1.0
+        return truth
+
+    def _row_weights(self, training: TrainingSet, n: int) -> NDArray[np.float64]:
+        own = super()._row_weights(training, n)
+        weight = training.class_weight
+        return own if weight is None else own * weight[training.y[:n]]
+
+    def _sharpness(self, held: HeldOut, training: TrainingSet) -> Sharpness:
+        return find_sharpness(
+            held,
+            training.y[: held.n_rows],
+            self._row_weights(training, held.n_rows),
+            self.n_estimators,
+            share_of_uniform(training.n_points),
+            largest_power(training.n_points),
+        )
+
+    def _judge(
+        self, held: HeldOut, loss: float, training: TrainingSet
+    ) -> tuple[float, float]:
+        # Mean shares of greedy trees are sharper than those of random ones, so settings
+        # are compared after sharpening.
+        sharpness = self._sharpness(held, training)
+        return sharpness.brier_score, sharpness.power
+
+    def _criteria(self) -> list[str]:
+        return ["entropy", "gini"] if self.criterion == "auto" else [self.criterion]
+
+    def _criterion(self) -> str:
+        return self._criteria()[0]
+
+    def _set_power(self, held: HeldOut, training: TrainingSet, *, counts: bool) -> None:
+        """Find the power by the first rows; `counts` is whether any row counts."""
+        self.power_: float = self._trial_power()
+        if counts:
+            self.power_ = self._sharpness(held, training).power
+        self._uniform_share: float = share_of_uniform(training.n_points)
+
+    def _finish_tuning(self, held: HeldOut, training: TrainingSet, n: int) -> None:
+        self._set_power(
+            held.first(MOST_ROWS), training, counts=bool(held.has_halves.any())
+        )
+        rows, means = held.means()
+        self.oob_decision_function_ = np.full((n, self.n_classes_), np.nan)
+        self.oob_decision_function_[training.origin[rows]] = self._calibrated(means)
+        self.oob_score_ = float("nan")
+        if len(rows):
+            self.oob_score_ = accuracy_score(
+                training.y[rows],
+                means.argmax(axis=1),
+                sample_weight=super()._row_weights(training, training.n_points)[rows],
+            )
+
+    # ---- probabilities --------------------------------------------------------------
+
+    def _votes(self) -> str:
+        return "soft"
+
+    def _calibrated(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not self.calibrate:
+            return shares
+        return sharpen(shares, self.power_, self._uniform_share)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Class probabilities: mean shares of the leaves, sharpened if `calibrate`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The same bits for any `n_jobs`. Columns are in the order of `classes_`.
+        """
+        return self._calibrated(super().predict_proba(X))
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Decrease of the Gini impurity, measured on rows that did not shape a tree.
+
+        The rows that choose a split do not measure it, and the impurity is estimated
+        without bias from the size of a node. So a feature that says nothing about the
+        class has an expected decrease of 0, whatever its number of values; it may come
+        out negative. Decreases are divided by the sum of their absolute values.
+        """
+        check_is_fitted(self)
+        return shares_of(self._held_decrease)
 
 
-@describe
-class ForestRegressor(SelfTuningRegressor):
+@estimator
+class ForestRegressor(SelfTuningForest, BaseForestRegressor):
     """A random forest for a number that tunes itself. The one to use by default.
 
     The trees of `ForestClassifier` with the decrease of the variance as the score of a
@@ -178,21 +218,7 @@ class ForestRegressor(SelfTuningRegressor):
 
     Parameters
     ----------
-    {n_estimators}
-    {max_samples}
-    {tuned_max_features}
-    {tuned_budgets}
-    {equality_cuts}
-    {min_samples_split}
-    {tuned_min_samples_leaf}
-    {tuned_min_weight_fraction_leaf}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {tuned_warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -224,41 +250,72 @@ class ForestRegressor(SelfTuningRegressor):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = SELF_TUNING
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    max_samples: p.MaxSamples = 0.8
+    max_features: p.TunedMaxFeatures = "auto"
+    feature_budget: p.TunedBudgets = "auto"
+    split_budget: p.TunedBudgets = "auto"
+    equality_cuts: p.EqualityCuts = "auto"
+    min_samples_split: p.MinSamplesSplit = "auto"
+    min_samples_leaf: p.TunedMinSamplesLeaf = "auto"
+    min_weight_fraction_leaf: p.TunedMinWeightFractionLeaf = 0.0
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    warm_start: p.TunedWarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        max_samples: float = 0.8,
-        max_features: str | float | None = "auto",
-        feature_budget: float | Literal["auto"] = "auto",
-        split_budget: float | Literal["auto"] = "auto",
-        equality_cuts: bool | Literal["auto"] = "auto",
-        min_samples_split: int | Literal["auto"] = "auto",
-        min_samples_leaf: int | Literal["auto"] = "auto",
-        min_weight_fraction_leaf: float = 0.0,
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.feature_budget = feature_budget
-        self.split_budget = split_budget
-        self.equality_cuts = equality_cuts
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    def _n_columns(self, training: TrainingSet) -> int:
+        return 1
+
+    def _criteria(self) -> list[str]:
+        return ["variance"]
+
+    def _truth(self, training: TrainingSet, n: int) -> NDArray[np.float64]:
+        # In the unit of the moments
+        assert training.moment is not None
+        targets = training.moment[:n] / self._row_weights(training, n)
+        return targets[:, None]
+
+    def _loss_unit(self, training: TrainingSet, n: int) -> float:
+        # The variance of the target, so that 1 - loss is like R²
+        truth = self._truth(training, n)[:, 0]
+        weights = self._row_weights(training, n)
+        distance = truth - np.average(truth, weights=weights)
+        return float(np.average(distance**2, weights=weights)) or 1.0
+
+    def _finish_tuning(self, held: HeldOut, training: TrainingSet, n: int) -> None:
+        assert training.scale is not None
+        rows, means = held.means()
+        self.oob_prediction_ = np.full(n, np.nan)
+        self.oob_prediction_[training.origin[rows]] = (
+            training.scale.centre + means[:, 0] * training.scale.unit
+        )
+        self.oob_score_ = float("nan")
+        if len(rows) > 1:
+            every = training.n_points
+            self.oob_score_ = r2_score(
+                self._truth(training, every)[rows],
+                means,
+                sample_weight=self._row_weights(training, every)[rows],
+            )
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Decrease of the variance, measured on rows that did not shape a tree.
+
+        The rows that choose a split do not measure it, and the variance is estimated
+        without bias from the size of a node. So a feature that says nothing about the
+        target has an expected decrease of 0, whatever its number of values; it may come
+        out negative. Decreases are divided by the sum of their absolute values.
+        """
+        check_is_fitted(self)
+        return shares_of(self._held_decrease)
+
+
+def share_of_uniform(n_points: int) -> float:
+    """Weight of the uniform distribution in probabilities: no class is excluded."""
+    return 1.0 / (n_points + 1)

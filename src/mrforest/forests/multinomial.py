@@ -3,34 +3,69 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from mrforest import _core
-from mrforest.forests._classifier import BaseForestClassifier
-from mrforest.forests._docs import describe
-from mrforest.forests._honest import HonestForestMixin
-from mrforest.forests._regressor import BaseForestRegressor
-from mrforest.forests._sampling import Partition
-from mrforest.forests._validation import (
-    BINS,
-    BUDGET,
-    CLASSIFIER,
-    CRITERION,
-    FOREST,
-    HONEST,
-    LEAVES,
-    Constraints,
+from mrforest.forests import parameters as p
+from mrforest.forests.declaration import Doc, estimator
+from mrforest.forests.mixins import (
+    BaseForestClassifier,
+    BaseForestRegressor,
+    HonestForest,
 )
 
 if TYPE_CHECKING:
     from mrforest.privacy import PrivacyReport
 
+FeatureBudget = Annotated[
+    "float",
+    p.BUDGET,
+    Doc("""float
+        B1 of the paper, 0 to inf. 0 draws the feature uniformly, inf takes the best.
+    """),
+]
 
-@describe
-class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
+SplitBudget = Annotated[
+    "float",
+    p.BUDGET,
+    Doc("""float
+        B2 of the paper, 0 to inf: the same for the cut."""),
+]
+
+LabelBudget = Annotated[
+    "float",
+    p.BUDGET,
+    Doc("""float
+        B3 of the paper, 0 to inf. The label of a leaf is drawn once, at fit, class c
+        with probability proportional to ``exp(B3 / 2 * share of c)``. inf takes the
+        majority, ties at random. Only for ``voting="hard"``. None of the three budgets
+        makes the forest differentially private; `privacy_report` says why."""),
+]
+
+PaperLeafRule = Annotated[
+    p.LeafRule,
+    Doc("""{"stop", "floor"}
+        "stop": a node with at most k estimation points, or with structure points of one
+        class, is not split, and a split that would leave a child without estimation
+        points is refused. It is what reproduces the paper's accuracies. "floor": only
+        cuts that leave at least k estimation points on both sides are candidates, and
+        pure nodes are split on. It is what the paper's consistency theorem covers, if k
+        grows with the number of rows."""),
+]
+
+
+class MultinomialForest(HonestForest):
+    """What both forests share."""
+
+    def _rule(self, n_features: int) -> _core.SplitRule:
+        return _core.Multinomial(self.feature_budget, self.split_budget)
+
+
+@estimator
+class MultinomialForestClassifier(MultinomialForest, BaseForestClassifier):
     """Multinomial random forest: splits are drawn, not searched.
 
     For each tree the rows are halved at random. The *structure points* shape the tree:
@@ -40,36 +75,7 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
 
     Parameters
     ----------
-    {n_estimators}
-    feature_budget : float, default=10.0
-        B1 of the paper, 0 to inf. 0 draws the feature uniformly, inf takes the best.
-    split_budget : float, default=10.0
-        B2 of the paper, 0 to inf: the same for the cut.
-    label_budget : float, default=inf
-        B3 of the paper, 0 to inf. The label of a leaf is drawn once, at fit, class c
-        with probability proportional to ``exp(B3 / 2 * share of c)``. inf takes the
-        majority, ties at random. Only for ``voting="hard"``. None of the three budgets
-        makes the forest differentially private; `privacy_report` says why.
-    {partition_rate}
-    {min_samples_leaf}
-    leaf_rule : {"stop", "floor"}, default="stop"
-        "stop": a node with at most k estimation points, or with structure points of one
-        class, is not split, and a split that would leave a child without estimation
-        points is refused. It is what reproduces the paper's accuracies. "floor": only
-        cuts that leave at least k estimation points on both sides are candidates, and
-        pure nodes are split on. It is what the paper's consistency theorem covers, if k
-        grows with the number of rows.
-    {min_weight_fraction_leaf}
-    {criterion}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {voting}
-    {class_weight}
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -97,64 +103,25 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **LEAVES,
-        **BINS,
-        **CLASSIFIER,
-        **CRITERION,
-        **HONEST,
-        "feature_budget": BUDGET,
-        "split_budget": BUDGET,
-        "label_budget": BUDGET,
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        feature_budget: float = 10.0,
-        split_budget: float = 10.0,
-        label_budget: float = np.inf,
-        partition_rate: float = 1.0,
-        min_samples_leaf: int = 5,
-        leaf_rule: Literal["stop", "floor"] = "stop",
-        min_weight_fraction_leaf: float = 0.0,
-        criterion: Literal["gini", "entropy"] = "gini",
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        voting: Literal["hard", "soft"] = "hard",
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.feature_budget = feature_budget
-        self.split_budget = split_budget
-        self.label_budget = label_budget
-        self.partition_rate = partition_rate
-        self.min_samples_leaf = min_samples_leaf
-        self.leaf_rule = leaf_rule
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.voting = voting
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _rule(self, n_features: int) -> _core.SplitRule:
-        return _core.Multinomial(self.feature_budget, self.split_budget)
-
-    def _sampler(self) -> Partition:
-        return Partition(self.partition_rate)
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    feature_budget: FeatureBudget = 10.0
+    split_budget: SplitBudget = 10.0
+    label_budget: LabelBudget = np.inf
+    partition_rate: p.PartitionRate = 1.0
+    min_samples_leaf: p.MinSamplesLeaf = 5
+    leaf_rule: PaperLeafRule = "stop"
+    min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
+    criterion: p.Criterion = "gini"
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    voting: p.Voting = "hard"
+    class_weight: p.ClassWeight = None
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0
 
     def _label_budget(self) -> float:
         return self.label_budget
@@ -189,8 +156,8 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
         For an ε that holds take PrivateForestClassifier.
         """
         # Most who grow a forest do not ask.
-        from mrforest.forests._leaks import leaks_of
         from mrforest.privacy import Budgets, PrivacyReport
+        from mrforest.privacy.leaks import leaks_of
 
         self._validate_params()
         n_estimators, depth = self.n_estimators, self.max_depth
@@ -204,8 +171,8 @@ class MultinomialForestClassifier(HonestForestMixin, BaseForestClassifier):
         return PrivacyReport(tuple(leaks_of(self)), budgets, n_estimators, depth)
 
 
-@describe
-class MultinomialForestRegressor(HonestForestMixin, BaseForestRegressor):
+@estimator
+class MultinomialForestRegressor(MultinomialForest, BaseForestRegressor):
     """Multinomial random forest for a number: splits are drawn, not searched.
 
     The classifier's trees with the decrease of the variance in place of the decrease of
@@ -214,22 +181,7 @@ class MultinomialForestRegressor(HonestForestMixin, BaseForestRegressor):
 
     Parameters
     ----------
-    {n_estimators}
-    feature_budget : float, default=10.0
-        B1 of the paper, 0 to inf. 0 draws the feature uniformly, inf takes the best.
-    split_budget : float, default=10.0
-        B2 of the paper, 0 to inf: the same for the cut.
-    {partition_rate}
-    {min_samples_leaf}
-    {value_leaf_rule}
-    {min_weight_fraction_leaf}
-    {max_depth}
-    {max_bins}
-    {categorical_features}
-    {warm_start}
-    {n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -253,50 +205,18 @@ class MultinomialForestRegressor(HonestForestMixin, BaseForestRegressor):
     np.True_
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FOREST,
-        **LEAVES,
-        **BINS,
-        **HONEST,
-        "feature_budget": BUDGET,
-        "split_budget": BUDGET,
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        feature_budget: float = 10.0,
-        split_budget: float = 10.0,
-        partition_rate: float = 1.0,
-        min_samples_leaf: int = 5,
-        leaf_rule: Literal["stop", "floor"] = "stop",
-        min_weight_fraction_leaf: float = 0.0,
-        max_depth: int | None = None,
-        max_bins: int | Literal["exact"] = 255,
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.feature_budget = feature_budget
-        self.split_budget = split_budget
-        self.partition_rate = partition_rate
-        self.min_samples_leaf = min_samples_leaf
-        self.leaf_rule = leaf_rule
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _rule(self, n_features: int) -> _core.SplitRule:
-        return _core.Multinomial(self.feature_budget, self.split_budget)
-
-    def _sampler(self) -> Partition:
-        return Partition(self.partition_rate)
+    n_estimators: p.NEstimators = 100
+    _: KW_ONLY
+    feature_budget: FeatureBudget = 10.0
+    split_budget: SplitBudget = 10.0
+    partition_rate: p.PartitionRate = 1.0
+    min_samples_leaf: p.MinSamplesLeaf = 5
+    leaf_rule: p.ValueLeafRule = "stop"
+    min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
+    max_depth: p.MaxDepth = None
+    max_bins: p.MaxBins = 255
+    categorical_features: p.CategoricalFeatures = "from_dtype"
+    warm_start: p.WarmStart = False
+    n_jobs: p.NJobs = None
+    random_state: p.RandomState = None
+    verbose: p.Verbose = 0

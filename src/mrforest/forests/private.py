@@ -4,35 +4,38 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from mrforest.forests._docs import describe
-from mrforest.forests._fitted import FittedClassifier, FittedRegressor
-from mrforest.forests._flat_classes import ClassForest
-from mrforest.forests._flat_values import ValueForest
-from mrforest.forests._private import PRIVATE, BasePrivateForest
-from mrforest.forests._private_trees import flat_tree
-from mrforest.forests._target import (
+from mrforest import _core
+from mrforest.forests import private_parameters as p
+from mrforest.forests.declaration import estimator
+from mrforest.forests.parameters import Verbose
+from mrforest.forests.private_base import BasePrivateForest
+from mrforest.forests.targets import (
     MAX_CLASSES,
     distinct,
     read_classes,
     read_numbers,
 )
-from mrforest.forests._validation import Constraints, StrOptions
-from mrforest.privacy.accountant import Accountant
+from mrforest.model.fitted import FittedClassifier, FittedRegressor
+from mrforest.model.leaves import ClassForest, ValueForest
+from mrforest.model.nodes import EQUALITY, MISSING_LEFT
+from mrforest.privacy.grid import Grid
 from mrforest.privacy.leaves import leaf_shares
 from mrforest.privacy.public import read_pair
+from mrforest.privacy.subtree import Leaf, Split, Tree
 
 # Cells of the target of a regression
 N_CELLS = 32
 
 
-@describe
+@estimator
 class PrivateForestClassifier(FittedClassifier, BasePrivateForest):
     """A forest whose fit is differentially private.
 
@@ -44,28 +47,7 @@ class PrivateForestClassifier(FittedClassifier, BasePrivateForest):
 
     Parameters
     ----------
-    {epsilon}
-    {delta}
-    {bounds}
-    {categories}
-    classes : array-like of shape (n_classes,), default=None
-        All class labels that may occur, from public knowledge. A label of y that is
-        not among them is an error.
-    leaf : {"label", "counts"}, default="label"
-        "label": each leaf tells its class, drawn together with the last splits: the
-        best accuracy; `predict_proba` is 0 or 1 unless there are several trees.
-        "counts": each leaf tells noisy class counts, which are smoothed towards those
-        of its parents: probabilities, and the best ranking.
-    {private_n_estimators}
-    {private_max_depth}
-    {honest}
-    {neighbours}
-    {n_public}
-    {accountant}
-    {on_missing_public}
-    {private_random_state}
-    {private_n_jobs}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -105,51 +87,23 @@ class PrivateForestClassifier(FittedClassifier, BasePrivateForest):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **PRIVATE,
-        "classes": ["array-like", None],
-        "leaf": [StrOptions({"label", "counts"})],
-    }
-
-    classes_: NDArray[Any]
-    n_classes_: int
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        delta: float = 0.0,
-        bounds: Any = None,
-        categories: dict[Any, Any] | None = None,
-        classes: ArrayLike | None = None,
-        leaf: Literal["label", "counts"] = "label",
-        n_estimators: int | Literal["auto"] = "auto",
-        max_depth: int | Literal["auto"] = "auto",
-        honest: bool = False,
-        neighbours: Literal["add-remove", "replace-one"] = "add-remove",
-        n_public: int | None = None,
-        accountant: Accountant | None = None,
-        on_missing_public: Literal["raise", "warn"] = "raise",
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.categories = categories
-        self.classes = classes
-        self.leaf = leaf
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.honest = honest
-        self.neighbours = neighbours
-        self.n_public = n_public
-        self.accountant = accountant
-        self.on_missing_public = on_missing_public
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    epsilon: p.Epsilon = 1.0
+    _: KW_ONLY
+    delta: p.Delta = 0.0
+    bounds: p.Bounds = None
+    categories: p.Categories = None
+    classes: p.Labels = None
+    leaf: p.LeafContent = "label"
+    n_estimators: p.PrivateNEstimators = "auto"
+    max_depth: p.PrivateMaxDepth = "auto"
+    honest: p.Honest = False
+    neighbours: p.Neighbours = "add-remove"
+    n_public: p.NPublic = None
+    accountant: p.SharedAccountant = None
+    on_missing_public: p.OnMissingPublic = "raise"
+    random_state: p.PrivateRandomState = None
+    n_jobs: p.PrivateNJobs = None
+    verbose: Verbose = 0
 
     def _votes(self) -> str:
         return "soft" if self._plan.leaf == "counts" else "hard"
@@ -228,7 +182,7 @@ class PrivateForestClassifier(FittedClassifier, BasePrivateForest):
         return 1 / (2 * math.sinh(epsilon / 2) ** 2)
 
 
-@describe
+@estimator
 class PrivateForestRegressor(FittedRegressor, BasePrivateForest):
     """A forest that predicts numbers and whose fit is differentially private.
 
@@ -238,22 +192,7 @@ class PrivateForestRegressor(FittedRegressor, BasePrivateForest):
 
     Parameters
     ----------
-    {epsilon}
-    {delta}
-    {bounds}
-    {categories}
-    target_bounds : pair of float, default=None
-        Smallest and largest target, from public knowledge; targets beyond are clipped.
-    {private_n_estimators}
-    {private_max_depth}
-    {honest}
-    {neighbours}
-    {n_public}
-    {accountant}
-    {on_missing_public}
-    {private_random_state}
-    {private_n_jobs}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -275,45 +214,22 @@ class PrivateForestRegressor(FittedRegressor, BasePrivateForest):
     (1,)
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **PRIVATE,
-        "target_bounds": ["array-like", None],
-    }
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        delta: float = 0.0,
-        bounds: Any = None,
-        categories: dict[Any, Any] | None = None,
-        target_bounds: tuple[float, float] | None = None,
-        n_estimators: int | Literal["auto"] = "auto",
-        max_depth: int | Literal["auto"] = "auto",
-        honest: bool = False,
-        neighbours: Literal["add-remove", "replace-one"] = "add-remove",
-        n_public: int | None = None,
-        accountant: Accountant | None = None,
-        on_missing_public: Literal["raise", "warn"] = "raise",
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.categories = categories
-        self.target_bounds = target_bounds
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.honest = honest
-        self.neighbours = neighbours
-        self.n_public = n_public
-        self.accountant = accountant
-        self.on_missing_public = on_missing_public
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    epsilon: p.Epsilon = 1.0
+    _: KW_ONLY
+    delta: p.Delta = 0.0
+    bounds: p.Bounds = None
+    categories: p.Categories = None
+    target_bounds: p.TargetBounds = None
+    n_estimators: p.PrivateNEstimators = "auto"
+    max_depth: p.PrivateMaxDepth = "auto"
+    honest: p.Honest = False
+    neighbours: p.Neighbours = "add-remove"
+    n_public: p.NPublic = None
+    accountant: p.SharedAccountant = None
+    on_missing_public: p.OnMissingPublic = "raise"
+    random_state: p.PrivateRandomState = None
+    n_jobs: p.PrivateNJobs = None
+    verbose: Verbose = 0
 
     def _leaf(self) -> str:
         return "label"
@@ -358,3 +274,35 @@ class PrivateForestRegressor(FittedRegressor, BasePrivateForest):
                 "leaf_mass": nothing,
             }
         )
+
+
+def flat_tree(
+    tree: Tree, columns: NDArray[np.intp], grid: Grid
+) -> tuple[NDArray[np.void], list[Leaf]]:
+    """Lay out the nodes of a tree breadth first; return its leaves in that order."""
+    waiting: list[Tree] = [tree]
+    nodes: list[tuple[float, int, int]] = []
+    leaves: list[Leaf] = []
+    for node in waiting:  # grows as it goes
+        # Nothing ever goes to the right of "do not split".
+        while isinstance(node, Split) and node.feature == len(columns):
+            node = node.left
+        if isinstance(node, Leaf):
+            nodes.append((0.0, 0, -1 - len(leaves)))
+            leaves.append(node)
+            continue
+        feature = int(columns[node.feature])
+        nodes.append((*question(grid, feature, node.code), len(waiting)))
+        waiting += [node.left, node.right]
+    return np.array(nodes, dtype=_core.NODE_DTYPE), leaves
+
+
+def question(grid: Grid, feature: int, code: int) -> tuple[float, int]:
+    """Return threshold and flagged feature of a candidate, as rows are sent by it."""
+    if not grid.is_categorical[feature]:
+        threshold = float(grid.cuts[grid.cuts_start[feature] + code])
+        return threshold, feature | int(MISSING_LEFT)
+    if code == grid.n_codes[feature] - 1:
+        # "Other" is NaN, and no category is -1.
+        return -1.0, feature | int(EQUALITY | MISSING_LEFT)
+    return float(code), feature | int(EQUALITY)

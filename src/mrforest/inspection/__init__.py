@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Look inside a forest."""
 
-from mrforest.forests._tuning import Trial
+from mrforest.forests.tuning import Trial
 from mrforest.inspection._plots import (
     plot_importances,
     plot_leaves,

@@ -14,9 +14,9 @@ from sklearn.base import clone
 from mrforest import _core
 from mrforest._optional import needed
 from mrforest._progress import progress_bar
-from mrforest.forests._base import BaseForest
-from mrforest.forests._nodes import FEATURE_MASK, MISSING_LEFT
-from mrforest.forests._sampling import tree_key
+from mrforest.forests.base import BaseForest
+from mrforest.forests.sampling import tree_key
+from mrforest.model.nodes import FEATURE_MASK, MISSING_LEFT
 
 
 @dataclass(frozen=True)

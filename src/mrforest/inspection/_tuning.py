@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mrforest._optional import needed
-from mrforest.forests._self_tuning import SelfTuningForest
-from mrforest.forests._tuning import Trial
+from mrforest.forests.self_tuning import SelfTuningForest
+from mrforest.forests.tuning import Trial
 
 # Losses that differ by such a factor are drawn on a logarithmic axis.
 WIDE = 4

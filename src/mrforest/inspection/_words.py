@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from mrforest.forests._fitted import FittedForest
-from mrforest.forests._tree import PivotTree
+from mrforest.model.fitted import FittedForest
+from mrforest.model.tree import PivotTree
 
 
 class TreeWords:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest._optional import needed
-from mrforest.forests._flat import FlatForest
-from mrforest.forests._nodes import EQUALITY, MISSING_LEFT
 from mrforest.interop._order_cuts import as_it_is
 from mrforest.interop._sharpened import is_sharpened
 from mrforest.interop._sklearn import carried, check_carried
+from mrforest.model.arrays import FlatForest
+from mrforest.model.nodes import EQUALITY, MISSING_LEFT
 
 # Where nodes of trees are, in a model
 ENSEMBLES = ("TreeEnsembleClassifier", "TreeEnsembleRegressor")

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest import _core
-from mrforest.forests._flat import FlatForest
-from mrforest.forests._nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
+from mrforest.model.arrays import FlatForest
+from mrforest.model.nodes import EQUALITY, FEATURE_MASK, MISSING_LEFT
 
 # Copies may make a forest so many times as large; one of few nodes may grow further.
 MOST_TIMES, MOST_NODES = 4, 10_000_000

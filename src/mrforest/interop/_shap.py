@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrforest._optional import needed
-from mrforest.forests._flat import FlatForest
-from mrforest.forests._nodes import EQUALITY, FEATURE_MASK
 from mrforest.interop._order_cuts import as_it_is
 from mrforest.interop._sklearn import carried, check_carried
+from mrforest.model.arrays import FlatForest
+from mrforest.model.nodes import EQUALITY, FEATURE_MASK
 
 
 def shap_values(forest: Any, X: Any) -> NDArray[np.float64]:

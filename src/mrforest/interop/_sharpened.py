@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
-from mrforest.forests._self_tuning_classes import SelfTuningClassifier
-from mrforest.forests._tuning import sharpen
+from mrforest.forests.forest import ForestClassifier
+from mrforest.forests.tuning import sharpen
 
 
 def is_sharpened(forest: Any) -> bool:
     """Whether the probabilities of a forest are more than means over its trees."""
-    return isinstance(forest, SelfTuningClassifier) and bool(forest.calibrate)
+    return isinstance(forest, ForestClassifier) and bool(forest.calibrate)
 
 
 class SharpenedForestClassifier(RandomForestClassifier):  # type: ignore[misc]

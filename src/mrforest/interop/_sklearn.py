@@ -9,16 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.tree._tree import Tree
 from sklearn.utils.validation import check_is_fitted
 
-from mrforest.forests._fitted import FittedForest
-from mrforest.forests._flat import FlatForest
-from mrforest.forests._flat_classes import ClassForest
-from mrforest.forests._flat_values import ValueForest
-from mrforest.forests._nodes import FEATURE_MASK, MISSING_LEFT
+from mrforest._sklearn import tree_arrays
 from mrforest.interop._order_cuts import Shape, by_order
 from mrforest.interop._sharpened import SharpenedForestClassifier, is_sharpened
+from mrforest.model.arrays import FlatForest
+from mrforest.model.fitted import FittedForest
+from mrforest.model.leaves import ClassForest, ValueForest
+from mrforest.model.nodes import FEATURE_MASK, MISSING_LEFT
 
 # What scikit-learn writes into the nodes of leaves
 NO_CHILD, NO_FEATURE = -1, -2
@@ -210,10 +209,10 @@ def fill(
 
 def make_tree(
     flat: FlatForest, nodes: Nodes, n_points: NDArray[np.int64], n_features: int
-) -> Tree:
+) -> Any:
     """Return one tree as scikit-learn keeps it."""
     n_values = nodes.value.shape[1]
-    tree = Tree(n_features, np.array([n_values], dtype=np.intp), 1)
+    tree = tree_arrays()(n_features, np.array([n_values], dtype=np.intp), 1)
     child = flat.nodes["child"]
     is_leaf = child < 0
     rows = np.zeros(len(child), dtype=tree.__getstate__()["nodes"].dtype)

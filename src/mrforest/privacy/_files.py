@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Documents in JSON that name their schema, and files written whole or not at all."""
+"""Documents in JSON that name their schema, and locks of files."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -67,19 +66,6 @@ def locked(path: Path) -> Iterator[None]:
             _give_back(lock.fileno())
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Replace a file, whose lock is held: a reader finds the old text or the new."""
-    new = path.with_name(f"{path.name}.new")
-    with open(new, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    if path.exists():
-        shutil.copymode(path, new)
-    os.replace(new, path)
-    _keep_name(path.parent)
-
-
 if sys.platform == "win32":
     import msvcrt
 
@@ -95,9 +81,6 @@ if sys.platform == "win32":
         os.lseek(lock, 0, os.SEEK_SET)
         msvcrt.locking(lock, msvcrt.LK_UNLCK, 1)
 
-    def _keep_name(folder: Path) -> None:
-        """Windows has no way to flush a folder."""
-
 else:
     import fcntl
 
@@ -106,10 +89,3 @@ else:
 
     def _give_back(lock: int) -> None:
         fcntl.flock(lock, fcntl.LOCK_UN)
-
-    def _keep_name(folder: Path) -> None:
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from mrforest._files import whole_file
 from mrforest.privacy import _files
 from mrforest.privacy._floats import (
     as_cost,
@@ -342,7 +343,8 @@ and the budget of epsilon=1.0, delta=0.0 has 0.25 left
                 for charge in charges
             ],
         }
-        _files.write_whole(self._path, _files.to_json(SCHEMA, content))
+        with whole_file(self._path) as unfinished:
+            unfinished.write_text(_files.to_json(SCHEMA, content), encoding="utf-8")
 
     def __enter__(self) -> Accountant:
         _entered.append(self)

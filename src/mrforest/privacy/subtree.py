@@ -14,11 +14,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal, localcontext
 from functools import cache, cached_property, partial
 from itertools import pairwise
-from queue import SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +24,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from mrforest._core import LANES, RegionSubtrees, Subtrees
+from mrforest._threads import in_threads
 from mrforest.privacy.boxes import EVERYWHERE, Box, Boxes
 from mrforest.privacy.choices import Choices
 from mrforest.privacy.exact import (
@@ -183,19 +182,9 @@ class SubtreeMechanism:
             region.weigh_all()
             return
         # A thread that has done a feature takes the next, so that all end at nearly the
-        # same time. After the last there is a None for each.
-        waiting: SimpleQueue[int | None] = SimpleQueue()
-        for feature in [*range(region.n_features), *[None] * n_threads]:
-            waiting.put(feature)
-
-        def weigh_next() -> None:
-            for feature in iter(waiting.get, None):
-                region.weigh(feature)
-
-        # joblib would look only every ten milliseconds whether threads have ended.
-        with ThreadPoolExecutor(n_threads) as threads:
-            for ended in [threads.submit(weigh_next) for _ in range(n_threads)]:
-                ended.result()
+        # same time.
+        for _ in in_threads(region.weigh, range(region.n_features), n_threads):
+            pass
 
     @cached_property
     def n_roundings(self) -> tuple[int, int, int]:

@@ -7,13 +7,14 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from skimage.color import rgb2gray
 from skimage.feature import local_binary_pattern
 from skimage.util import img_as_ubyte
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from mrforest._threads import in_parts
 from mrforest.experiments.segmentation._texture import haralick_features
 from mrforest.experiments.segmentation.images import Image, ImageError, check_image
 
@@ -243,11 +244,11 @@ def haralick(
     steps = distance * np.column_stack([np.sin(ANGLES), np.cos(ANGLES)])
     offsets = np.rint(steps).astype(np.int32)
     features = np.zeros((*grey.shape, len(HARALICK)))
-    parts = np.array_split(np.arange(len(grey)), effective_n_jobs(n_jobs))
-    Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(haralick_features)(levels, n_levels, window, offsets, rows.start, features[rows])
-        for rows in (slice(part[0], part[-1] + 1) for part in parts if len(part))
-    )
+
+    def fill(rows: slice) -> None:
+        haralick_features(levels, n_levels, window, offsets, rows.start, features[rows])
+
+    in_parts(fill, len(grey), effective_n_jobs(n_jobs))
     return features
 
 

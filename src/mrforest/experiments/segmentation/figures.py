@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from mrforest.experiments._panels import (
     BLACK,
     BLUE,
-    HEAT,
     ORANGE,
     PALE,
     VERMILION,
@@ -28,8 +27,10 @@ from mrforest.experiments.segmentation.experiment import (
     summary,
 )
 
-__all__ = ["draw", "draw_maps"]
+__all__ = ["HEAT", "draw", "draw_maps"]
 
+# Colours of maps of probabilities
+HEAT = "magma"
 COLOURS = (BLUE, ORANGE, VERMILION)
 
 

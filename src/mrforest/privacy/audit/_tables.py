@@ -8,7 +8,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import _safe_indexing
+
+from mrforest._sklearn import take_rows
 
 Table = tuple[Any, NDArray[Any]]  # X, an array or a frame, and y
 
@@ -28,7 +29,7 @@ def read_table(X: Any, y: ArrayLike, names: str = "X, y") -> Table:
 def take(table: Table, rows: NDArray[np.intp]) -> Table:
     """Return some rows, in this order."""
     X, y = table
-    return _safe_indexing(X, rows), y[rows]
+    return take_rows(X, rows), y[rows]
 
 
 def without(table: Table, row: int) -> Table:
