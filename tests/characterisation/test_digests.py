@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from mrforest.dask import forest as dask_forests
-from mrforest.dask import self_tuning
 from tests.characterisation.cases import Case, cases, estimator_of
 from tests.characterisation.digests import (
     arrays_of_trees,
@@ -24,7 +23,7 @@ from tests.dask.parted import as_array
 from tests.forests.every import TUNED
 
 FAR = {
-    "forest": self_tuning.DaskForestClassifier,
+    "forest": dask_forests.DaskForestClassifier,
     "multinomial": dask_forests.DaskMultinomialForestClassifier,
     "breiman": dask_forests.DaskBreimanForestClassifier,
     "bernoulli": dask_forests.DaskBernoulliForestClassifier,
@@ -79,8 +78,7 @@ def test_registers(bits):
 @pytest.mark.parametrize("table", FAR_TABLES)
 def test_cluster(name, table, monkeypatch):
     """Trees of rows on a cluster are those of the case, to the bit."""
-    module = sys.modules[FAR[name].__module__]
-    monkeypatch.setattr(module, "DaskCluster", Here)
+    monkeypatch.setattr(dask_forests, "DaskCluster", Here)
     X, y, _ = table_of(table)
     lengths = [len(X) // 3, 0, len(X) - len(X) // 3]
     if name in TUNED and table != "3 codes":

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrforest import PrivateForestClassifier
-from mrforest.dask import _look, _private_draws
+from mrforest.dask import _partitions, _private_worker
 from mrforest.dask import private as dask_private
-from mrforest.dask._parts import PartitionError
+from mrforest.dask._partitions import PartitionError
 from mrforest.privacy import Accountant
 from mrforest.privacy.public import PrivacyLeakWarning
 from tests.dask.here import Here
@@ -34,7 +34,7 @@ class RoomyHere(Here):
 def _here(monkeypatch):
     """A client is a number of workers here, and each has several shards."""
     monkeypatch.setattr(dask_private, "DaskCluster", RoomyHere)
-    monkeypatch.setattr(_look, "LARGEST_SHARD", 300)
+    monkeypatch.setattr(_partitions, "LARGEST_SHARD", 300)
 
 
 def table(rng, n_rows):
@@ -226,14 +226,14 @@ def test_many_columns_of_few_rows_need_no_counts():
 def test_rows_that_change_are_an_error(monkeypatch):
     """When a worker is lost its parts are read again."""
     X, y = table(np.random.default_rng(0), 100)
-    join = _private_draws.join
+    join = _private_worker.join
 
     def join_others(parts, numbers, *told):
         if 2 in numbers:
             parts = [part and (part[0][::-1], part[1]) for part in parts]
         return join(parts, numbers, *told)
 
-    monkeypatch.setattr(_private_draws, "join", join_others)
+    monkeypatch.setattr(_private_worker, "join", join_others)
     with pytest.raises(PartitionError, match="partition 2: its rows are not those"):
         fit(X, y)
 

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrforest import ForestClassifier
-from mrforest.dask import _samples
-from mrforest.dask import self_tuning as dask_forests
-from mrforest.dask.self_tuning import DaskForestClassifier
+from mrforest.dask import DaskForestClassifier, _samples
+from mrforest.dask import forest as dask_forests
 from mrforest.forests import _self_tuning
 from tests.dask.here import Here
 from tests.dask.parted import (
@@ -156,4 +155,4 @@ def test_what_there_is_not():
         DaskForestClassifier(1).fit(X, y, sample_weight=np.ones(4))
     forest = DaskForestClassifier(1, n_estimators=2, random_state=0).fit(X, y)
     assert not hasattr(forest, "oob_decision_function_")
-    assert not hasattr(forest, "_cluster_fit")
+    assert not hasattr(forest, "_encoded")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What forests on a cluster share: parameters, lazy predictions, their local self."""
+"""What estimators on a cluster share: parameters, lazy predictions, `to_local`."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from mrforest.dask._tables import blocks_of, is_dask, is_frame
+from mrforest.dask._partitions import blocks_of, is_dask, is_frame
 from mrforest.forests._fitted import FittedClassifier
 from mrforest.forests._validation import Interval
 
-# Those that the ordinary forest does not have
-ONLY_HERE = ("client", "gather_rows")
+# Parameters that the local estimator does not have
+CLUSTER_ONLY = ("client", "gather_rows")
 
 CLUSTER_PARAMETERS = """
     client : distributed.Client, default=None
-        Of the cluster; None: the client that was made last.
+        Client of the cluster. None: the client that was created last.
     gather_rows : int, default=None
-        A node with at most so many points is finished by one worker, which is sent its
-        rows. None: as many as take 64 MiB as codes. The forest does not depend on it.
+        The subtree of a node with at most so many points is grown by one worker, to
+        which the rows of the node are sent. None: as many rows as take 64 MiB when
+        encoded. The forest does not depend on it.
     **parameters
         Those of :class:`mrforest.{}`, with the same defaults.
 """
 
-# What a class says of itself beside that: {} is its name
+# Filled in with the names of the class, its parameters and its local estimator
 EXAMPLE = """
     >>> import dask.array as da
     >>> from distributed import Client
@@ -49,8 +50,8 @@ EXAMPLE = """
 
 
 def on_cluster(cls: type[Any]) -> type[Any]:
-    """Give a class the parameters of its ordinary forest, and those of the cluster."""
-    first, *local = inspect.signature(cls._ordinary.__init__).parameters.values()
+    """Give a class the parameters of its local estimator, and those of the cluster."""
+    first, *local = inspect.signature(cls._local_class.__init__).parameters.values()
     client = first.replace(name="client", default=None)
     by_name = inspect.Parameter.KEYWORD_ONLY
     rows = inspect.Parameter("gather_rows", by_name, default=None)
@@ -65,12 +66,12 @@ def on_cluster(cls: type[Any]) -> type[Any]:
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     cls.__init__ = __init__
-    local_name = cls._ordinary.__name__
+    local_name = cls._local_class.__name__
     cls.__doc__ = (cls.__doc__ or "").format(
         cluster_parameters=CLUSTER_PARAMETERS.format(local_name).strip(),
         example=EXAMPLE.format(cls.__name__, cls._example, local_name).strip(),
     )
-    cls._parameter_constraints = cls._ordinary._parameter_constraints | {
+    cls._parameter_constraints = cls._local_class._parameter_constraints | {
         "gather_rows": [Interval(Integral, 1, None, closed="left"), None]
     }
     return cls
@@ -79,20 +80,20 @@ def on_cluster(cls: type[Any]) -> type[Any]:
 class OnCluster(FittedClassifier):
     """A classifier whose rows are on a Dask cluster."""
 
-    _ordinary: ClassVar[type[Any]]
+    _local_class: ClassVar[type[Any]]  # The estimator of tables in memory
     _example: ClassVar[str] = "n_estimators=5"
 
     def _client(self) -> Client:
         return get_client() if self.client is None else self.client
 
-    # ---- the ordinary forest --------------------------------------------------------
+    # ---- the local estimator --------------------------------------------------------
 
     def _local_params(self) -> dict[str, Any]:
         params = self.get_params(deep=False)
-        return {k: v for k, v in params.items() if k not in ONLY_HERE}
+        return {k: v for k, v in params.items() if k not in CLUSTER_ONLY}
 
     def to_local(self) -> Any:
-        """Return the same forest as an ordinary estimator.
+        """Return the fitted forest as an estimator that needs no cluster.
 
         Returns
         -------
@@ -100,48 +101,48 @@ class OnCluster(FittedClassifier):
             It shares the arrays of this one.
         """
         check_is_fitted(self)
-        local = self._ordinary(**self._local_params())
-        fitted = {k: v for k, v in vars(self).items() if k not in ONLY_HERE}
+        local = self._local_class(**self._local_params())
+        fitted = {k: v for k, v in vars(self).items() if k not in CLUSTER_ONLY}
         local.__dict__.update(fitted)
         return local
 
     def __sklearn_clone__(self) -> Self:
-        # A connection cannot be copied.
-        params = clone(self._ordinary(**self._local_params())).get_params(deep=False)
+        # A client cannot be copied.
+        params = clone(self._local_class(**self._local_params())).get_params(deep=False)
         return type(self)(self.client, gather_rows=self.gather_rows, **params)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A connection cannot be kept in a file.
+        # A client cannot be pickled.
         state: dict[str, Any] = super().__getstate__()
         return state | {"client": None}
 
     # ---- predict --------------------------------------------------------------------
 
     def predict(self, X: Any) -> Any:
-        """Most probable class; of equal ones the first in `classes_`.
+        """Return the most probable class; of equal ones the first in `classes_`.
 
         Parameters
         ----------
-        X : Dask DataFrame or Array, or what the ordinary forest takes
+        X : Dask DataFrame or Array, or what the local estimator takes
 
         Returns
         -------
-        Dask Array of shape (n_samples,), not computed yet, or ndarray
+        lazy Dask Array of shape (n_samples,), or ndarray
         """
         if not is_dask(X):
             return super().predict(X)
         return self._lazily(X, "predict", ())
 
     def predict_proba(self, X: Any) -> Any:
-        """Class probabilities: shares of votes, or mean shares of the leaves.
+        """Return class probabilities: shares of votes, or mean shares of the leaves.
 
         Parameters
         ----------
-        X : Dask DataFrame or Array, or what the ordinary forest takes
+        X : Dask DataFrame or Array, or what the local estimator takes
 
         Returns
         -------
-        Dask Array of shape (n_samples, n_classes), not computed yet, or ndarray
+        lazy Dask Array of shape (n_samples, n_classes), or ndarray
         """
         if not is_dask(X):
             return super().predict_proba(X)
@@ -159,7 +160,7 @@ class OnCluster(FittedClassifier):
         forest = delayed(local, pure=True)
         parts = [
             da.from_delayed(
-                delayed(predict_part)(forest, method, block, columns, dtype),
+                delayed(predict_partition)(forest, method, block, columns, dtype),
                 shape=(length, *columns),
                 dtype=dtype,
             )
@@ -168,10 +169,10 @@ class OnCluster(FittedClassifier):
         return da.concatenate(parts, axis=0, allow_unknown_chunksizes=True)
 
 
-def predict_part(
+def predict_partition(
     forest: Any, method: str, rows: Any, columns: tuple[int, ...], dtype: Any
 ) -> NDArray[Any]:
-    """Let a forest see one part of a table; parts may be empty."""
+    """Call a method of a forest with one partition, which may be empty."""
     if len(rows) == 0:
         return np.empty((0, *columns), dtype=dtype)
     found: NDArray[Any] = getattr(forest, method)(rows)

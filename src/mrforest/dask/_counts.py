@@ -1,0 +1,453 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Large nodes are split by the counts of all their points.
+
+    shards    count_bins ──┐
+                           + ─ choose ─► splits
+    shards    count_bins ──┘
+
+Of two children only the one with fewer points is counted: the counts of the other one
+are what it leaves of those of their parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mrforest import _core
+from mrforest.dask._cluster import Future, share
+from mrforest.dask._growth import SplitOrLeaf, WaitingNode
+from mrforest.dask._shards import NodePoints, Shard, ShardTasks
+from mrforest.dask._specs import ForestSpec, ShardedTree
+from mrforest.dask._subtrees import TopNode
+from mrforest.forests._sampling import Partition, tree_key
+
+# Instead of a split: the rule needs the points of more features.
+NEEDS_POINTS = "needs points"
+
+
+class CountedNodes:
+    """Draws the splits of large nodes; see `LargeNodes` of `_growth`.
+
+    Parameters
+    ----------
+    shards : ShardTasks
+    spec : ForestSpec
+    """
+
+    def __init__(self, shards: ShardTasks, spec: ForestSpec) -> None:
+        self._shards = shards
+        self._cluster = shards.cluster
+        self._spec = spec
+        self._shared_spec = share(self._cluster, spec)
+
+    def node(
+        self,
+        path: int,
+        depth: int,
+        structure: NDArray[np.int64],
+        estimation: NDArray[np.int64],
+    ) -> TopNode:
+        """Return a node with so many points of each class."""
+        return TopNode(path, depth, int(structure.sum()), estimation)
+
+    def is_leaf(
+        self, node: TopNode, structure: NDArray[np.int64], n_first: int
+    ) -> bool:
+        """No: who chooses the split finds out."""
+        return False
+
+    def n_counted(self, waiting: Sequence[WaitingNode]) -> int:
+        """Return how many nodes are counted to split those that wait."""
+        return len(counted_nodes(waiting))
+
+    def draw(
+        self,
+        points: Sequence[Future],
+        waiting: Sequence[WaitingNode],
+        kept: dict[int, Future] | None,
+    ) -> tuple[dict[int, SplitOrLeaf], dict[int, Future]]:
+        """Draw the splits of a level.
+
+        The counts of a tree are added on one worker, which keeps them for the level
+        below. The trees of a worker are one group.
+        """
+        groups: dict[int, list[WaitingNode]] = {}
+        for node in waiting:
+            group = node.owner.tree.root % self._cluster.n_workers
+            groups.setdefault(group, []).append(node)
+        before = kept or {}
+        counts = {
+            group: self._shards.map(
+                count_bins, counted_nodes(nodes), self._shared_spec, per_shard=[points]
+            )
+            for group, nodes in groups.items()
+        }
+        multiple, needs_points = 1, True
+        while needs_points:
+            chosen = {
+                group: self._choose(
+                    points, nodes, (counts[group], before.get(group)), group, multiple
+                )
+                for group, nodes in groups.items()
+            }
+            splits = self._cluster.gather(
+                [
+                    self._cluster.submit(splits_of, future, worker=group)
+                    for group, future in chosen.items()
+                ]
+            )
+            needs_points = any(NEEDS_POINTS in of_group for of_group in splits)
+            multiple *= 4
+        drawn = {
+            node.number: split
+            for nodes, of_group in zip(groups.values(), splits, strict=True)
+            for node, split in zip(nodes, of_group, strict=True)
+        }
+        return drawn, chosen
+
+    def _choose(
+        self,
+        points: Sequence[Future],
+        waiting: Sequence[WaitingNode],
+        known: tuple[list[Future], Future | None],
+        group: int,
+        multiple: int,
+    ) -> Future:
+        """Choose splits from counts, and from what was chosen for the parents."""
+        index = {number: i for i, number in enumerate(counted_nodes(waiting))}
+        requests = [
+            CountedRequest(
+                node.number,
+                node.top.path,
+                node.top.depth,
+                node.owner.tree.key,
+                node.top.n_structure,
+                int(node.top.counts.sum()),
+                node.owner.root_weight,
+                index[counted := counted_for(node)],
+                None if counted == node.number else node.parent,
+            )
+            for node in waiting
+        ]
+        arguments = (*known, requests, self._shared_spec)
+        submit = self._cluster.submit
+        if not self._spec.rule.restricts:
+            return submit(choose, *arguments, worker=group)
+        numbers = [node.number for node in waiting]
+        places = self._shards.map(structure_places, numbers, per_shard=[points])
+        wanted = submit(
+            points_to_look_at,
+            places,
+            requests,
+            self._shared_spec,
+            multiple,
+            worker=group,
+        )
+        codes = self._shards.map(codes_at, wanted)
+        return submit(choose, *arguments, wanted, codes, worker=group)
+
+
+def counted_for(node: WaitingNode) -> int:
+    """Return the node whose points are counted to split a node: it, or its sibling."""
+    if node.parent is None:
+        return node.number
+    nodes = node.owner.nodes
+    children = nodes[node.parent].children
+    assert children is not None
+    return min(children, key=lambda child: nodes[child].n_structure)
+
+
+def counted_nodes(waiting: Iterable[WaitingNode]) -> list[int]:
+    """Return the nodes that are counted to split those that wait."""
+    return sorted({counted_for(node) for node in waiting})
+
+
+# ---- trees ---------------------------------------------------------------------------
+
+
+def begin_trees(
+    shards: ShardTasks, spec: ForestSpec, seed: int, numbers: range
+) -> list[ShardedTree]:
+    """Return the trees of these numbers; workers find which points shape them."""
+    keys = [tree_key(seed, number) for number in numbers]
+    n_workers = shards.cluster.n_workers
+    futures = [
+        shards.cluster.submit(boundaries, keys[worker::n_workers], spec, worker=worker)
+        for worker in range(n_workers)
+    ]
+    found = shards.cluster.gather(futures)
+    return [
+        ShardedTree(
+            number,
+            key,
+            spec.sampler,
+            spec.n_points,
+            found[i % n_workers][i // n_workers],
+        )
+        for i, (number, key) in enumerate(zip(numbers, keys, strict=True))
+    ]
+
+
+def boundaries(
+    keys: Sequence[NDArray[np.uint64]], spec: ForestSpec
+) -> list[tuple[int, int]]:
+    """Return for each tree up to which word points are structure points."""
+    if not isinstance(spec.sampler, Partition):
+        return [(0, -1)] * len(keys)
+    n_structure = spec.sampler.n_structure(spec.n_points)
+    return [_core.structure_boundary(key, spec.n_points, n_structure) for key in keys]
+
+
+# ---- on the workers of the shards ----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BinCounts:
+    """The points of some nodes, counted for a `_core.Chooser`.
+
+    Attributes
+    ----------
+    structure : ndarray of shape (n_nodes, n_cells), dtype=int32
+        By feature, bin and class.
+    estimation : ndarray of shape (n_nodes, n_bins), dtype=int32, or None
+        None: no split depends on it.
+    """
+
+    structure: NDArray[np.int32]
+    estimation: NDArray[np.int32] | None
+
+    def __sizeof__(self) -> int:
+        return self.structure.nbytes + (
+            0 if self.estimation is None else self.estimation.nbytes
+        )
+
+
+def count_bins(
+    points: NodePoints, shard: Shard, nodes: Sequence[int], spec: ForestSpec
+) -> BinCounts | None:
+    """Count the points of nodes by feature, bin and class; None: there are none."""
+    if shard.table is None:
+        return None
+    own = points.of_nodes(nodes, of_estimation=False)
+    structure = _core.count_nodes(shard.table, *own)
+    if not spec.needs_estimation_bins:
+        return BinCounts(structure, None)
+    others = points.of_nodes(nodes, of_estimation=True)
+    return BinCounts(structure, _core.count_node_points(shard.table, *others))
+
+
+def structure_places(
+    points: NodePoints, shard: Shard, nodes: Sequence[int]
+) -> list[NDArray[np.int32]]:
+    """Return the places of the structure points of nodes."""
+    rows, first, end = points.of_nodes(nodes, of_estimation=False)
+    return [
+        shard.places[rows[a:b]]
+        for a, b in zip(first.tolist(), end.tolist(), strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class SinglePoints:
+    """Points of a node that the rule looks at.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_features,), dtype=int32
+    places : ndarray of shape (n_features, n_drawn), dtype=int32
+        Of the points, for each of these features.
+    """
+
+    features: NDArray[np.int32]
+    places: NDArray[np.int32]
+
+
+def codes_at(shard: Shard, wanted: Sequence[SinglePoints]) -> list[NDArray[np.int32]]:
+    """Return the codes of single points; -1 for those of other shards."""
+    found = []
+    for of_node in wanted:
+        codes = np.full(of_node.places.shape, -1, dtype=np.int32)
+        if len(shard.places):
+            row = np.searchsorted(shard.places, of_node.places)
+            row = np.minimum(row, len(shard.places) - 1)
+            is_here = shard.places[row] == of_node.places
+            features = np.broadcast_to(of_node.features[:, np.newaxis], row.shape)
+            codes[is_here] = shard.codes[row[is_here], features[is_here]]
+        found.append(codes)
+    return found
+
+
+# ---- on the worker of a group of trees -----------------------------------------------
+
+
+@dataclass(frozen=True)
+class CountedRequest:
+    """A node whose split is to be chosen.
+
+    Attributes
+    ----------
+    number, path, depth : int
+    key : ndarray of shape (2,), dtype=uint64
+        Of its tree.
+    n_structure, n_estimation : int
+        Number of its points.
+    root_weight : float
+        Weight of the structure points of the tree.
+    counted : int
+        Index of the node, or of its sibling, among the nodes that were counted.
+    rest_of : int or None
+        The parent, if the sibling was counted instead of the node.
+    """
+
+    number: int
+    path: int
+    depth: int
+    key: NDArray[np.uint64]
+    n_structure: int
+    n_estimation: int
+    root_weight: float
+    counted: int
+    rest_of: int | None
+
+
+@dataclass(frozen=True)
+class ChosenSplits:
+    """The splits of some nodes, and the counts of those that have one.
+
+    Attributes
+    ----------
+    splits : list of (SplitOrLeaf or NEEDS_POINTS)
+    counts : dict
+        Of structure and estimation points, by node; for the larger child.
+    """
+
+    splits: list[SplitOrLeaf | str]
+    counts: dict[int, tuple[NDArray[np.int32], NDArray[np.int32] | None]]
+
+    def __sizeof__(self) -> int:
+        arrays = [a for pair in self.counts.values() for a in pair if a is not None]
+        return sum(array.nbytes for array in arrays)
+
+
+def choose(
+    counts: Sequence[BinCounts | None],
+    before: ChosenSplits | None,
+    requests: Sequence[CountedRequest],
+    spec: ForestSpec,
+    wanted: Sequence[SinglePoints] | None = None,
+    codes: Sequence[Sequence[NDArray[np.int32]]] = (),
+) -> ChosenSplits:
+    """Choose the splits of nodes.
+
+    Parameters
+    ----------
+    counts : sequence of (BinCounts or None)
+        Of each shard.
+    before : ChosenSplits or None
+        Those of the parents; None: the nodes are roots.
+    requests : sequence of CountedRequest
+    spec : ForestSpec
+    wanted : sequence of SinglePoints, default=None
+        Points of each node that the rule looks at; None: it looks at none.
+    codes : sequence
+        Of each shard what `codes_at` returned for these.
+    """
+    structure = sum_arrays([c.structure for c in counts if c is not None])
+    estimation = None
+    if spec.needs_estimation_bins:
+        estimation = sum_arrays([c.estimation for c in counts if c is not None])
+    chooser = spec.chooser()
+    splits: list[SplitOrLeaf | str] = []
+    kept = {}
+    for i, node in enumerate(requests):
+        own = structure[node.counted]
+        others = None if estimation is None else estimation[node.counted]
+        if node.rest_of is not None:
+            assert before is not None
+            of_parent, others_of_parent = before.counts[node.rest_of]
+            own = of_parent - own
+            others = None if others is None else others_of_parent - others
+        looked_at: list[NDArray[Any]] = []
+        if wanted is not None:
+            looked_at = codes_by_feature(wanted[i], [part[i] for part in codes], spec)
+        split = chooser.choose(
+            own,
+            others,
+            node.key,
+            node.path,
+            node.depth,
+            node.n_structure,
+            node.n_estimation,
+            node.root_weight,
+            *looked_at,
+        )
+        if chooser.lacks:
+            splits.append(NEEDS_POINTS)
+            continue
+        splits.append(split)
+        if split is not None:
+            kept[node.number] = own, others
+    return ChosenSplits(splits, kept)
+
+
+def splits_of(chosen: ChosenSplits) -> list[SplitOrLeaf | str]:
+    """Return the splits without the counts."""
+    return chosen.splits
+
+
+def sum_arrays(arrays: Sequence[Any]) -> NDArray[np.int32]:
+    """Add arrays."""
+    total: NDArray[np.int32] = arrays[0].copy()
+    for array in arrays[1:]:
+        total += array
+    return total
+
+
+def codes_by_feature(
+    wanted: SinglePoints, parts: Sequence[NDArray[np.int32]], spec: ForestSpec
+) -> list[NDArray[Any]]:
+    """Return codes of the points that a rule looks at, and which features have them."""
+    if len(wanted.features) == 0:  # The rule looks at all points of the node.
+        return []
+    n_features = spec.rows.n_features
+    codes = np.zeros((n_features, wanted.places.shape[1]), dtype=np.int32)
+    # A point is in one shard; the others say -1.
+    codes[wanted.features] = np.max(parts, axis=0)
+    is_known = np.zeros(n_features, dtype=np.uint8)
+    is_known[wanted.features] = 1
+    return [codes, is_known]
+
+
+def points_to_look_at(
+    parts: Sequence[Sequence[NDArray[np.int32]]],
+    requests: Sequence[CountedRequest],
+    spec: ForestSpec,
+    multiple: int,
+) -> list[SinglePoints]:
+    """Return which points of nodes the rule looks at.
+
+    Parameters
+    ----------
+    parts : sequence
+        Of each shard, the places of the structure points of each node.
+    requests : sequence of CountedRequest
+    spec : ForestSpec
+    multiple : int
+        Number of features, as a multiple of those that are needed in any case.
+    """
+    chooser = spec.chooser()
+    wanted = []
+    for i, node in enumerate(requests):
+        features, indices, n_first = chooser.points_wanted(
+            node.key, node.path, node.n_structure
+        )
+        # The structure points of a node ascend by place.
+        places = np.sort(np.concatenate([part[i] for part in parts]))
+        n = n_first * multiple
+        wanted.append(SinglePoints(features[:n], places[indices[:n]]))
+    return wanted
