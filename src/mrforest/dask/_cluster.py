@@ -153,20 +153,16 @@ def workers_of(client: Client) -> dict[str, Any]:
 # ---- memory --------------------------------------------------------------------------
 
 
-class HasSizes(Protocol):
-    """A forest on a cluster, as far as memory is concerned."""
+class EncodedTable(Protocol):
+    """A table on a cluster, as far as memory is concerned."""
 
     @property
     def n_points(self) -> int:
-        """Rows of the whole table."""
+        """Number of rows."""
 
     @property
     def row_bytes(self) -> int:
         """Bytes of an encoded row."""
-
-    @property
-    def n_cells(self) -> int:
-        """Counters of a node."""
 
 
 @dataclass(frozen=True)
@@ -192,19 +188,29 @@ class MemoryPlan:
 
     @classmethod
     def of(
-        cls, cluster: Cluster, forest: HasSizes, gather_rows: int | None
+        cls, cluster: Cluster, rows: EncodedTable, n_cells: int, gather_rows: int | None
     ) -> MemoryPlan:
-        """Make a plan for a forest; `gather_rows` is what the user asks for."""
-        sent_rows = gather_rows_on(cluster, forest.row_bytes, None)
-        gather_rows = gather_rows_on(cluster, forest.row_bytes, gather_rows)
+        """Make a plan for a forest.
+
+        Parameters
+        ----------
+        cluster : Cluster
+        rows : RowSpec or PrivateRowSpec
+        n_cells : int
+            Counters of a node.
+        gather_rows : int or None
+            What the user asks for.
+        """
+        sent_rows = gather_rows_on(cluster, rows.row_bytes, None)
+        gather_rows = gather_rows_on(cluster, rows.row_bytes, gather_rows)
         growing = min(GROWING_BYTES, cluster.worker_bytes / 8) * cluster.n_workers
-        of_points = 4 * forest.n_points
+        of_points = 4 * rows.n_points
         # The counts of a level are there three times: those of the shards, their sum,
         # and those of the parents.
-        n_large = forest.n_points // gather_rows
-        of_counts = 3 * 4 * forest.n_cells * n_large
+        n_large = rows.n_points // gather_rows
+        of_counts = 3 * 4 * n_cells * n_large
         n_trees = max(int(growing / (of_points + of_counts)), 1)
-        return cls(forest.n_points, gather_rows, max(sent_rows, gather_rows), n_trees)
+        return cls(rows.n_points, gather_rows, max(sent_rows, gather_rows), n_trees)
 
     def bundles(
         self, nodes: Iterable[tuple[T, int]], share: float = math.inf

@@ -11,17 +11,23 @@ are what it leaves of those of their parent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mrforest import _core
 from mrforest.dask._cluster import Future, share
-from mrforest.dask._growth import SplitOrLeaf, WaitingNode
-from mrforest.dask._shards import NodePoints, Shard, ShardTasks
+from mrforest.dask._growth import (
+    DrawnSplits,
+    SplitOrLeaf,
+    SplitQuestion,
+    WaitingNode,
+)
+from mrforest.dask._shards import NodeCounts, NodePoints, Shard, ShardTasks
 from mrforest.dask._specs import ForestSpec, ShardedTree
 from mrforest.dask._subtrees import TopNode
 from mrforest.forests._sampling import Partition, tree_key
@@ -45,126 +51,123 @@ class CountedNodes:
         self._spec = spec
         self._shared_spec = share(self._cluster, spec)
 
-    def node(
-        self,
-        path: int,
-        depth: int,
-        structure: NDArray[np.int64],
-        estimation: NDArray[np.int64],
-    ) -> TopNode:
-        """Return a node with so many points of each class."""
-        return TopNode(path, depth, int(structure.sum()), estimation)
+    def node(self, path: int, depth: int, counts: NodeCounts) -> TopNode:
+        """Return a node with these points."""
+        n_structure, n_points = counts.n_structure, counts.n_estimation
+        return TopNode(path, depth, n_structure, counts.estimation, n_points)
 
-    def is_leaf(
-        self, node: TopNode, structure: NDArray[np.int64], n_first: int
-    ) -> bool:
-        """No: who chooses the split finds out."""
+    def is_leaf(self, node: TopNode, counts: NodeCounts) -> bool:
+        """No: the chooser finds out."""
         return False
-
-    def n_counted(self, waiting: Sequence[WaitingNode]) -> int:
-        """Return how many nodes are counted to split those that wait."""
-        return len(counted_nodes(waiting))
 
     def draw(
         self,
         points: Sequence[Future],
         waiting: Sequence[WaitingNode],
         kept: dict[int, Future] | None,
-    ) -> tuple[dict[int, SplitOrLeaf], dict[int, Future]]:
+    ) -> DrawnSplits:
         """Draw the splits of a level.
 
         The counts of a tree are added on one worker, which keeps them for the level
         below. The trees of a worker are one group.
         """
-        groups: dict[int, list[WaitingNode]] = {}
+        n_workers = self._cluster.n_workers
+        nodes_of: dict[int, list[WaitingNode]] = {}
         for node in waiting:
-            group = node.owner.tree.root % self._cluster.n_workers
-            groups.setdefault(group, []).append(node)
-        before = kept or {}
-        counts = {
-            group: self._shards.map(
-                count_bins, counted_nodes(nodes), self._shared_spec, per_shard=[points]
-            )
-            for group, nodes in groups.items()
-        }
+            nodes_of.setdefault(node.owner.tree.root % n_workers, []).append(node)
+        groups = [
+            self._begin_group(points, nodes, group, (kept or {}).get(group))
+            for group, nodes in nodes_of.items()
+        ]
         multiple, needs_points = 1, True
         while needs_points:
-            chosen = {
-                group: self._choose(
-                    points, nodes, (counts[group], before.get(group)), group, multiple
-                )
-                for group, nodes in groups.items()
-            }
+            chosen = [self._choose(points, group, multiple) for group in groups]
             splits = self._cluster.gather(
                 [
-                    self._cluster.submit(splits_of, future, worker=group)
-                    for group, future in chosen.items()
+                    self._cluster.submit(splits_of, future, worker=group.worker)
+                    for group, future in zip(groups, chosen, strict=True)
                 ]
             )
             needs_points = any(NEEDS_POINTS in of_group for of_group in splits)
             multiple *= 4
-        drawn = {
-            node.number: split
-            for nodes, of_group in zip(groups.values(), splits, strict=True)
-            for node, split in zip(nodes, of_group, strict=True)
-        }
-        return drawn, chosen
+        return DrawnSplits(
+            {
+                request.number: split
+                for group, of_group in zip(groups, splits, strict=True)
+                for request, split in zip(group.requests, of_group, strict=True)
+            },
+            dict(zip(nodes_of, chosen, strict=True)),
+            sum(group.n_counted for group in groups),
+        )
 
-    def _choose(
+    def _begin_group(
         self,
         points: Sequence[Future],
         waiting: Sequence[WaitingNode],
-        known: tuple[list[Future], Future | None],
-        group: int,
-        multiple: int,
-    ) -> Future:
-        """Choose splits from counts, and from what was chosen for the parents."""
-        index = {number: i for i, number in enumerate(counted_nodes(waiting))}
+        worker: int,
+        before: Future | None,
+    ) -> Group:
+        """Let the nodes of a group be counted."""
+        counted_for = [counted_node(node) for node in waiting]
+        counted = sorted(set(counted_for))
+        index = {number: i for i, number in enumerate(counted)}
         requests = [
             CountedRequest(
                 node.number,
-                node.top.path,
-                node.top.depth,
-                node.owner.tree.key,
-                node.top.n_structure,
-                int(node.top.counts.sum()),
-                node.owner.root_weight,
-                index[counted := counted_for(node)],
-                None if counted == node.number else node.parent,
+                node.question,
+                index[number],
+                None if number == node.number else node.parent,
             )
-            for node in waiting
+            for node, number in zip(waiting, counted_for, strict=True)
         ]
-        arguments = (*known, requests, self._shared_spec)
-        submit = self._cluster.submit
-        if not self._spec.rule.restricts:
-            return submit(choose, *arguments, worker=group)
-        numbers = [node.number for node in waiting]
-        places = self._shards.map(structure_places, numbers, per_shard=[points])
-        wanted = submit(
-            points_to_look_at,
-            places,
-            requests,
-            self._shared_spec,
-            multiple,
-            worker=group,
+        counts = self._shards.map(
+            count_bins, counted, self._shared_spec, per_shard=[points]
         )
-        codes = self._shards.map(codes_at, wanted)
-        return submit(choose, *arguments, wanted, codes, worker=group)
+        return Group(worker, requests, counts, before, len(counted))
+
+    def _choose(self, points: Sequence[Future], group: Group, multiple: int) -> Future:
+        """Choose splits from counts, and from what was chosen for the parents."""
+        spec, requests = self._shared_spec, group.requests
+        submit = partial(self._cluster.submit, worker=group.worker)
+        arguments = group.counts, group.before, requests, spec
+        if not self._spec.rule.restricts:
+            return submit(choose, *arguments)
+        numbers = [request.number for request in requests]
+        places = self._shards.map(structure_places, numbers, per_shard=[points])
+        wanted = submit(points_to_look_at, places, requests, spec, multiple)
+        return submit(choose, *arguments, wanted, self._shards.map(codes_at, wanted))
 
 
-def counted_for(node: WaitingNode) -> int:
-    """Return the node whose points are counted to split a node: it, or its sibling."""
+class Group(NamedTuple):
+    """Nodes of a level whose splits are chosen on one worker.
+
+    Attributes
+    ----------
+    worker : int
+    requests : list of CountedRequest
+    counts : list of (future of BinCounts)
+        Of each shard.
+    before : future of ChosenSplits, or None
+        Those of the parents; None: the nodes are roots.
+    n_counted : int
+    """
+
+    worker: int
+    requests: list[CountedRequest]
+    counts: list[Future]
+    before: Future | None
+    n_counted: int
+
+
+def counted_node(node: WaitingNode) -> int:
+    """Return the node that is counted to split a node: itself, or its sibling."""
     if node.parent is None:
         return node.number
     nodes = node.owner.nodes
     children = nodes[node.parent].children
     assert children is not None
-    return min(children, key=lambda child: nodes[child].n_structure)
-
-
-def counted_nodes(waiting: Iterable[WaitingNode]) -> list[int]:
-    """Return the nodes that are counted to split those that wait."""
-    return sorted({counted_for(node) for node in waiting})
+    left, right = children
+    return left if nodes[left].n_structure <= nodes[right].n_structure else right
 
 
 # ---- trees ---------------------------------------------------------------------------
@@ -186,7 +189,7 @@ def begin_trees(
             number,
             key,
             spec.sampler,
-            spec.n_points,
+            spec.rows.n_points,
             found[i % n_workers][i // n_workers],
         )
         for i, (number, key) in enumerate(zip(numbers, keys, strict=True))
@@ -199,8 +202,10 @@ def boundaries(
     """Return for each tree up to which word points are structure points."""
     if not isinstance(spec.sampler, Partition):
         return [(0, -1)] * len(keys)
-    n_structure = spec.sampler.n_structure(spec.n_points)
-    return [_core.structure_boundary(key, spec.n_points, n_structure) for key in keys]
+    n_structure = spec.sampler.n_structure(spec.rows.n_points)
+    return [
+        _core.structure_boundary(key, spec.rows.n_points, n_structure) for key in keys
+    ]
 
 
 # ---- on the workers of the shards ----------------------------------------------------
@@ -285,19 +290,13 @@ def codes_at(shard: Shard, wanted: Sequence[SinglePoints]) -> list[NDArray[np.in
 # ---- on the worker of a group of trees -----------------------------------------------
 
 
-@dataclass(frozen=True)
-class CountedRequest:
+class CountedRequest(NamedTuple):
     """A node whose split is to be chosen.
 
     Attributes
     ----------
-    number, path, depth : int
-    key : ndarray of shape (2,), dtype=uint64
-        Of its tree.
-    n_structure, n_estimation : int
-        Number of its points.
-    root_weight : float
-        Weight of the structure points of the tree.
+    number : int
+    question : SplitQuestion
     counted : int
         Index of the node, or of its sibling, among the nodes that were counted.
     rest_of : int or None
@@ -305,12 +304,7 @@ class CountedRequest:
     """
 
     number: int
-    path: int
-    depth: int
-    key: NDArray[np.uint64]
-    n_structure: int
-    n_estimation: int
-    root_weight: float
+    question: SplitQuestion
     counted: int
     rest_of: int | None
 
@@ -375,17 +369,7 @@ def choose(
         looked_at: list[NDArray[Any]] = []
         if wanted is not None:
             looked_at = codes_by_feature(wanted[i], [part[i] for part in codes], spec)
-        split = chooser.choose(
-            own,
-            others,
-            node.key,
-            node.path,
-            node.depth,
-            node.n_structure,
-            node.n_estimation,
-            node.root_weight,
-            *looked_at,
-        )
+        split = chooser.choose(own, others, *node.question, *looked_at)
         if chooser.lacks:
             splits.append(NEEDS_POINTS)
             continue
@@ -443,9 +427,8 @@ def points_to_look_at(
     chooser = spec.chooser()
     wanted = []
     for i, node in enumerate(requests):
-        features, indices, n_first = chooser.points_wanted(
-            node.key, node.path, node.n_structure
-        )
+        key, path, _, n_structure, *_ = node.question
+        features, indices, n_first = chooser.points_wanted(key, path, n_structure)
         # The structure points of a node ascend by place.
         places = np.sort(np.concatenate([part[i] for part in parts]))
         n = n_first * multiple

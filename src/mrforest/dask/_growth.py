@@ -24,17 +24,16 @@ from numpy.typing import NDArray
 
 from mrforest._core import PATH_OF_ROOT, paths_below
 from mrforest.dask._cluster import Future, LevelProgress, MemoryPlan, share
-from mrforest.dask._shards import ClassCounts, NodeSplits, ShardTasks, partition_points
+from mrforest.dask._shards import NodeCounts, NodeSplits, ShardTasks, partition_points
 from mrforest.dask._specs import (
     Arrays,
     ForestSpec,
     HeldOutTree,
-    NodeState,
     SampledForestSpec,
     ShardedTree,
+    SubtreeRoot,
 )
 from mrforest.dask._subtrees import (
-    SubtreeRoot,
     SubtreeRows,
     TopNode,
     gather_rows,
@@ -75,6 +74,28 @@ class GrowingTree:
     small: list[int] = field(default_factory=list)
 
 
+class SplitQuestion(NamedTuple):
+    """A node to be split, as the arguments that all choosers of `_core` take.
+
+    Attributes
+    ----------
+    key : ndarray of shape (2,), dtype=uint64
+        Of its tree.
+    path, depth : int
+    n_structure, n_points : int
+        Number of structure points, and of those that fill the leaves.
+    root_weight : float
+        Weight of the structure points of the tree.
+    """
+
+    key: NDArray[np.uint64]
+    path: int
+    depth: int
+    n_structure: int
+    n_points: int
+    root_weight: float
+
+
 class WaitingNode(NamedTuple):
     """A node that waits for its split.
 
@@ -97,34 +118,59 @@ class WaitingNode(NamedTuple):
         """What else is known of the node."""
         return self.owner.nodes[self.number]
 
+    @property
+    def question(self) -> SplitQuestion:
+        """What a chooser must know of the node."""
+        top = self.owner.nodes[self.number]
+        return SplitQuestion(
+            self.owner.tree.key,
+            top.path,
+            top.depth,
+            top.n_structure,
+            top.n_points,
+            self.owner.root_weight,
+        )
+
+
+class DrawnSplits(NamedTuple):
+    """The splits of a level.
+
+    Attributes
+    ----------
+    splits : dict of SplitOrLeaf
+        By node.
+    kept
+        What the next level needs of this one.
+    n_counted : int
+        Nodes whose points were counted.
+    """
+
+    splits: dict[int, SplitOrLeaf]
+    kept: Any = None
+    n_counted: int = 0
+
 
 class LargeNodes(Protocol):
     """How large nodes are split."""
 
-    def node(
-        self,
-        path: int,
-        depth: int,
-        structure: NDArray[np.int64],
-        estimation: NDArray[np.int64],
-    ) -> TopNode:
-        """Return a node with so many points of each class."""
+    def node(self, path: int, depth: int, counts: NodeCounts) -> TopNode:
+        """Return a node with these points."""
 
-    def is_leaf(
-        self, node: TopNode, structure: NDArray[np.int64], n_first: int
-    ) -> bool:
+    def is_leaf(self, node: TopNode, counts: NodeCounts) -> bool:
         """Whether a node is a leaf in any case."""
-
-    def n_counted(self, waiting: Sequence[WaitingNode]) -> int:
-        """Return how many nodes are counted to split those that wait."""
 
     def draw(
         self, points: Sequence[Future], waiting: Sequence[WaitingNode], kept: Any
-    ) -> tuple[dict[int, SplitOrLeaf], Any]:
+    ) -> DrawnSplits:
         """Draw the splits of a level.
 
-        Return them by node, and what must be kept for the next level, which gets it as
-        `kept`; None before the first one.
+        Parameters
+        ----------
+        points : sequence of (future of NodePoints)
+            Of each shard.
+        waiting : sequence of WaitingNode
+        kept
+            What was kept of the level above; None: there is none.
         """
 
 
@@ -169,13 +215,11 @@ class ForestGrowth:
         """Yield each tree with its arrays."""
         points = self._shards.draw_points(trees)
         counts = self._count_classes(points, [tree.root for tree in trees])
-        n_structure = np.sum([part.structure.sum(axis=1) for part in counts], axis=0)
-        changed = [
-            tree if n > 0 else tree.shaped_by_all()
-            for tree, n in zip(trees, n_structure.tolist(), strict=True)
-        ]
-        if any(a is not b for a, b in zip(trees, changed, strict=True)):
-            trees = changed
+        if not all(of_root.n_structure for of_root in counts):
+            trees = [
+                tree if of_root.n_structure else tree.shaped_by_all()
+                for tree, of_root in zip(trees, counts, strict=True)
+            ]
             points = self._shards.draw_points(trees)
             counts = self._count_classes(points, [tree.root for tree in trees])
         growing, waiting = self._add_roots(trees, counts)
@@ -185,15 +229,16 @@ class ForestGrowth:
                 break
             begun = time.perf_counter()
             level = waiting
-            drawn, kept = self._large_nodes.draw(points, level, kept)
-            splits = self._set_splits(level, drawn)
+            drawn = self._large_nodes.draw(points, level, kept)
+            kept = drawn.kept
+            splits = self._set_splits(level, drawn.splits)
             points = self._shards.map(partition_points, splits, per_shard=[points])
             waiting = self._add_children(points, level, splits)
             self._on_level(
                 LevelProgress(
                     depth,
                     len(level),
-                    self._large_nodes.n_counted(level),
+                    drawn.n_counted,
                     sum(node.top.n_structure for node in level),
                     time.perf_counter() - begun,
                 )
@@ -203,7 +248,7 @@ class ForestGrowth:
 
     def _count_classes(
         self, points: Sequence[Future], nodes: Sequence[int]
-    ) -> list[ClassCounts]:
+    ) -> list[NodeCounts]:
         n_classes = self._spec.rows.n_classes
         return self._shards.count_classes(points, nodes, n_classes, self._n_first)
 
@@ -212,24 +257,17 @@ class ForestGrowth:
     def _add_roots(
         self,
         trees: Sequence[ShardedTree | HeldOutTree],
-        counts: Sequence[ClassCounts],
+        counts: Sequence[NodeCounts],
     ) -> tuple[list[GrowingTree], list[WaitingNode]]:
-        total, by_shard = ClassCounts.sum(counts), points_by_shard(counts)
-        growing, waiting = [], []
-        for i, tree in enumerate(trees):
-            structure = total.structure[i]
-            root = self._large_nodes.node(
-                PATH_OF_ROOT, 0, structure, total.estimation[i]
-            )
-            min_weight = self._spec.limits.min_weight * self._chooser.weight(
-                root.counts
-            )
-            owner = GrowingTree(tree, self._chooser.weight(structure), min_weight)
-            owner.nodes[tree.root] = root
+        growing: list[GrowingTree] = []
+        waiting: list[WaitingNode] = []
+        weight = self._chooser.weight
+        for tree, of_root in zip(trees, counts, strict=True):
+            root = self._large_nodes.node(PATH_OF_ROOT, 0, of_root)
+            min_weight = self._spec.limits.min_weight * weight(root.counts)
+            owner = GrowingTree(tree, weight(of_root.structure), min_weight)
             growing.append(owner)
-            node = WaitingNode(owner, tree.root, None, by_shard[i])
-            if self._must_wait(node, structure, int(total.n_first[i])):
-                waiting.append(node)
+            waiting += self._add(owner, tree.root, root, None, of_root)
         return growing, waiting
 
     def _add_children(
@@ -242,55 +280,56 @@ class ForestGrowth:
         if not splits.nodes:
             return []
         counts = self._count_classes(points, splits.children.ravel().tolist())
-        total, by_shard = ClassCounts.sum(counts), points_by_shard(counts)
         first = {number: 2 * i for i, number in enumerate(splits.nodes)}
         waiting: list[WaitingNode] = []
         for parent in parents:
             owner, top = parent.owner, parent.top
             if top.children is None:
                 continue
-            paths = paths_below(top.path)
-            pair = range(first[parent.number], first[parent.number] + 2)
+            i = first[parent.number]
+            pair = counts[i : i + 2]
             children = [
-                self._large_nodes.node(
-                    path, top.depth + 1, total.structure[i], total.estimation[i]
-                )
-                for path, i in zip(paths, pair, strict=True)
+                self._large_nodes.node(path, top.depth + 1, of_child)
+                for path, of_child in zip(paths_below(top.path), pair, strict=True)
             ]
             if any(self._is_refused(owner, child) for child in children):
                 top.children, top.threshold, top.feature = None, 0.0, 0
                 top.decrease = 0.0
                 owner.leaves.append(parent.number)
                 continue
-            owner.nodes |= zip(top.children, children, strict=True)
-            for number, i in zip(top.children, pair, strict=True):
-                node = WaitingNode(owner, number, parent.number, by_shard[i])
-                if self._must_wait(node, total.structure[i], int(total.n_first[i])):
-                    waiting.append(node)
+            for number, child, of_child in zip(
+                top.children, children, pair, strict=True
+            ):
+                waiting += self._add(owner, number, child, parent.number, of_child)
         return waiting
+
+    def _add(
+        self,
+        owner: GrowingTree,
+        number: int,
+        node: TopNode,
+        parent: int | None,
+        counts: NodeCounts,
+    ) -> Iterator[WaitingNode]:
+        """Add a node; yield it if it waits for its split."""
+        owner.nodes[number] = node
+        if self._large_nodes.is_leaf(node, counts):
+            owner.leaves.append(number)
+        elif self._n_points(node) <= self._memory.gather_rows:
+            owner.small.append(number)
+        else:
+            yield WaitingNode(owner, number, parent, counts.by_shard)
 
     def _is_refused(self, owner: GrowingTree, child: TopNode) -> bool:
         """Whether a child would have too few points, or too little weight."""
-        if child.counts.sum() < self._spec.limits.min_side:
+        if child.n_points < self._spec.limits.min_side:
             return True
         least = owner.min_weight
         return least > 0 and self._chooser.weight(child.counts) < least
 
-    def _must_wait(
-        self, node: WaitingNode, structure: NDArray[np.int64], n_first: int
-    ) -> bool:
-        """Whether a node waits for its split; else note what becomes of it."""
-        if self._large_nodes.is_leaf(node.top, structure, n_first):
-            node.owner.leaves.append(node.number)
-            return False
-        if self._n_points(node.top) <= self._memory.gather_rows:
-            node.owner.small.append(node.number)
-            return False
-        return True
-
     def _n_points(self, node: TopNode) -> int:
         """Return how many points a node has, of both kinds."""
-        return int(node.counts.sum()) + node.n_structure * self._spec.is_honest
+        return node.n_points + node.n_structure * self._spec.is_honest
 
     def _set_splits(
         self, level: Sequence[WaitingNode], drawn: dict[int, SplitOrLeaf]
@@ -351,13 +390,8 @@ class ForestGrowth:
             futures.setdefault(root, []).append(grown)
 
 
-def points_by_shard(counts: Sequence[ClassCounts]) -> NDArray[np.int64]:
-    """Return the structure points of each node in each shard."""
-    return np.stack([part.structure.sum(axis=1) for part in counts], axis=1)
-
-
 def subtree_root(owner: GrowingTree, number: int) -> SubtreeRoot:
     """Return what a worker must know of a node to grow its subtree."""
     node = owner.nodes[number]
-    state = NodeState(node.path, node.depth, owner.root_weight, owner.min_weight)
-    return SubtreeRoot(number, owner.tree.key, node.n_structure, state)
+    below = node.path, node.depth, owner.root_weight, owner.min_weight
+    return SubtreeRoot(number, owner.tree.key, node.n_structure, below)

@@ -64,7 +64,7 @@ class SettingTrees:
         self._shared_spec = share(self._cluster, spec)
         self._numbers = numbers
         self._sizes = sizes
-        memory = MemoryPlan.of(self._cluster, spec, gather_rows)
+        memory = MemoryPlan.of(self._cluster, spec.rows, spec.n_cells, gather_rows)
         self._n_together = memory.n_trees
         self._growth = ForestGrowth(
             shards,

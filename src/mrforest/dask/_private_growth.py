@@ -29,7 +29,7 @@ from mrforest.dask._private_worker import (
     Region,
     TreeGrids,
 )
-from mrforest.dask._shards import ClassCounts, NodeSplits, ShardTasks, partition_points
+from mrforest.dask._shards import NodeCounts, NodeSplits, ShardTasks, partition_points
 from mrforest.dask._subtrees import gather_rows
 from mrforest.forests._private_trees import draw_columns
 from mrforest.privacy.boxes import Boxes
@@ -99,9 +99,8 @@ class PrivateGrowth:
                 break
             begun = time.perf_counter()
             nodes = [region.node for region in waiting]
-            counts = ClassCounts.sum(
-                self._shards.count_classes(points, nodes, self._spec.rows.n_classes)
-            )
+            n_classes = self._spec.rows.n_classes
+            counts = self._shards.count_classes(points, nodes, n_classes)
             drawn.whole.update(self._draw_leaves(waiting, counts))
             large, small = self._sort(waiting, counts)
             finishing += self._finish(points, small)
@@ -142,28 +141,30 @@ class PrivateGrowth:
         return region.place.block == len(self._spec.plan.blocks)
 
     def _draw_leaves(
-        self, regions: Sequence[Region], counts: ClassCounts
+        self, regions: Sequence[Region], counts: Sequence[NodeCounts]
     ) -> Iterator[tuple[Key, Tree]]:
         """Draw the leaves below the last block."""
         plan, squares = self._spec.plan, self._spec.rows.squares
-        for region, of_region in zip(regions, counts.estimation, strict=True):
+        for region, of_region in zip(regions, counts, strict=True):
             if self._is_leaf(region):
                 place = region.place
                 random = self._spec.random(region.tree, place.region, place.block)
-                yield region.key, draw_leaf(plan, of_region, random, squares=squares)
+                yield (
+                    region.key,
+                    draw_leaf(plan, of_region.estimation, random, squares=squares),
+                )
 
     def _sort(
-        self, regions: Sequence[Region], counts: ClassCounts
+        self, regions: Sequence[Region], counts: Sequence[NodeCounts]
     ) -> tuple[list[tuple[Region, int]], list[tuple[Region, int]]]:
         """Return large and small regions that wait for a block, with their rows."""
         large: list[tuple[Region, int]] = []
         small: list[tuple[Region, int]] = []
-        n_rows = counts.structure.sum(axis=1)
-        if self._spec.plan.honest:
-            n_rows = n_rows + counts.estimation.sum(axis=1)
-        for region, n in zip(regions, n_rows.tolist(), strict=True):
+        honest = self._spec.plan.honest
+        for region, of_region in zip(regions, counts, strict=True):
             if self._is_leaf(region):
                 continue
+            n = of_region.n_structure + of_region.n_estimation * honest
             depth = self._spec.plan.blocks[region.place.block].depth
             is_small = n <= self._memory.gather_rows or depth > MOST_COUNTED
             (small if is_small else large).append((region, n))

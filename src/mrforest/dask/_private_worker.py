@@ -24,7 +24,7 @@ from mrforest.dask._partitions import (
     naming_partition,
 )
 from mrforest.dask._shards import NodePoints, Shard
-from mrforest.dask._specs import halves
+from mrforest.dask._specs import PointPair, halves
 from mrforest.dask._subtrees import GatheredRows, JoinedRows
 from mrforest.data.table import read_target
 from mrforest.privacy.boxes import Boxes
@@ -114,16 +114,6 @@ class PrivateForestSpec:
     seed: int | None
 
     @property
-    def n_points(self) -> int:
-        """Rows of the whole table."""
-        return self.rows.n_points
-
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of a row."""
-        return self.rows.row_bytes
-
-    @property
     def n_cells(self) -> int:
         """Counters of a region, approximately."""
         if max(block.depth for block in self.plan.blocks) > 1:
@@ -161,9 +151,7 @@ class PrivateTree:
         """Number of the region of all rows."""
         return self.node(ROOT)
 
-    def points_among(
-        self, places: NDArray[np.int32]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
+    def points_among(self, places: NDArray[np.int32]) -> PointPair:
         """Return structure and estimation points of the tree among the rows of a shard.
 
         Parameters

@@ -17,7 +17,7 @@ So the size of a message does not depend on the size of the node.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,8 +26,13 @@ from numpy.typing import NDArray
 from mrforest import _core
 from mrforest.dask._cluster import Future, share
 from mrforest.dask._counts import sum_arrays
-from mrforest.dask._growth import SplitOrLeaf, WaitingNode
-from mrforest.dask._shards import NodePoints, Shard, ShardTasks
+from mrforest.dask._growth import (
+    DrawnSplits,
+    SplitOrLeaf,
+    SplitQuestion,
+    WaitingNode,
+)
+from mrforest.dask._shards import NodeCounts, NodePoints, Shard, ShardTasks
 from mrforest.dask._specs import SampledForestSpec
 from mrforest.dask._subtrees import TopNode
 
@@ -71,50 +76,40 @@ class SampledNodes:
         self._blank = spec.rows.blank_table()
         self._chooser = spec.sample_chooser(self._blank)
 
-    def node(
-        self,
-        path: int,
-        depth: int,
-        structure: NDArray[np.int64],
-        estimation: NDArray[np.int64],
-    ) -> TopNode:
-        """Return a node with so many points that shape the tree, or are held out."""
+    def node(self, path: int, depth: int, counts: NodeCounts) -> TopNode:
+        """Return a node with these points, which shape the tree or are held out."""
+        held = counts.estimation
         return TopNode(
             path,
             depth,
-            int(structure.sum()),
-            structure + estimation,
-            held_points=float(estimation.sum()),
-            held_impurity=_core.impurity_of_classes(self._blank, estimation),
+            counts.n_structure,
+            counts.structure + held,
+            counts.n_structure + counts.n_estimation,
+            held_points=float(counts.n_estimation),
+            held_impurity=_core.impurity_of_classes(self._blank, held),
         )
 
-    def is_leaf(
-        self, node: TopNode, structure: NDArray[np.int64], n_first: int
-    ) -> bool:
+    def is_leaf(self, node: TopNode, counts: NodeCounts) -> bool:
         """Whether a node is a leaf in any case."""
         limits = self._spec.limits
         return bool(
             node.depth == limits.max_depth
             or node.n_structure < 2
-            or node.counts.sum() <= limits.min_leaf
-            or np.count_nonzero(structure) < 2
-            or (self._spec.n_asked >= 0 and n_first == 0)
+            or node.n_points <= limits.min_leaf
+            or np.count_nonzero(counts.structure) < 2
+            or (self._spec.n_asked >= 0 and counts.n_first == 0)
         )
-
-    def n_counted(self, waiting: Sequence[WaitingNode]) -> int:
-        """None: only samples are looked at."""
-        return 0
 
     def draw(
         self, points: Sequence[Future], waiting: Sequence[WaitingNode], kept: None
-    ) -> tuple[dict[int, SplitOrLeaf], None]:
+    ) -> DrawnSplits:
         """Draw the splits of a level; take samples until all are drawn."""
         drawn: dict[int, SplitOrLeaf] = {}
         groups: dict[int, list[SampledRequest]] = {}
         by_shard = {node.number: node.by_shard for node in waiting}
         for node in waiting:
             group = node.owner.tree.root % self._cluster.n_workers
-            request = SampledRequest.of(node)
+            request = SampledRequest(node.number, node.question)
             answer = choose_one(self._chooser, request, *NO_SAMPLES)
             if isinstance(answer, Sample):
                 groups.setdefault(group, []).append(request.with_sample(answer))
@@ -133,7 +128,7 @@ class SampledNodes:
                         groups.setdefault(group, []).append(request.with_sample(answer))
                     else:
                         drawn[request.number] = answer
-        return drawn, None
+        return DrawnSplits(drawn)
 
     def _choose_by_samples(
         self,
@@ -155,48 +150,24 @@ class SampledNodes:
         )
 
 
-@dataclass(frozen=True)
-class SampledRequest:
+class SampledRequest(NamedTuple):
     """A node whose split is to be chosen.
 
     Attributes
     ----------
-    number, path, depth : int
-    key : ndarray of shape (2,), dtype=uint64
-        Of its tree.
-    n_structure, n_points : int
-        Number of points that shape the tree, and of all points.
-    root_weight : float
-        Weight of all points that shape the tree.
+    number : int
+    question : SplitQuestion
     samples : tuple of Sample
         Those that were needed so far.
     """
 
     number: int
-    path: int
-    depth: int
-    key: NDArray[np.uint64]
-    n_structure: int
-    n_points: int
-    root_weight: float
+    question: SplitQuestion
     samples: tuple[Sample, ...] = ()
-
-    @classmethod
-    def of(cls, node: WaitingNode) -> SampledRequest:
-        """Ask for the split of a node."""
-        return cls(
-            node.number,
-            node.top.path,
-            node.top.depth,
-            node.owner.tree.key,
-            node.top.n_structure,
-            int(node.top.counts.sum()),
-            node.owner.root_weight,
-        )
 
     def with_sample(self, sample: Sample) -> SampledRequest:
         """Return the same request with one more sample."""
-        return replace(self, samples=(*self.samples, sample))
+        return self._replace(samples=(*self.samples, sample))
 
 
 # ---- on the workers of the shards ----------------------------------------------------
@@ -248,14 +219,10 @@ def take_samples(
     counts = [np.zeros((0, spec.rows.n_cells), dtype=np.int32)]
     for node, start in zip(requests, n_before.tolist(), strict=True):
         first, end, *_ = points.spans[node.number]
+        key, path, _, n_structure, *_ = node.question
         for sample in node.samples:
             indices = _core.sample_places(
-                node.key,
-                node.path,
-                node.n_structure,
-                *sample,
-                start,
-                start + end - first,
+                key, path, n_structure, *sample, start, start + end - first
             )
             own = points.structure[first + indices]
             if sample.is_counted:
@@ -327,16 +294,7 @@ def choose_one(
     counts: NDArray[np.int32],
 ) -> Answer:
     """Choose the split of one node."""
-    answer = chooser.choose(
-        node.key,
-        node.path,
-        node.depth,
-        node.n_structure,
-        node.n_points,
-        node.root_weight,
-        starts,
-        counts,
-    )
+    answer = chooser.choose(*node.question, starts, counts)
     if answer is not None and len(answer) == 2:
         return Sample(*answer)
     return answer

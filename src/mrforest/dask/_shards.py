@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,11 +63,23 @@ class ShardTasks:
         nodes: Sequence[int],
         n_classes: int,
         n_first: int = 0,
-    ) -> list[ClassCounts]:
-        """Count the points of nodes by class in each shard; see `count_classes`."""
-        return self.cluster.gather(
+    ) -> list[NodeCounts]:
+        """Count the points of nodes by class; see `count_classes`."""
+        parts = self.cluster.gather(
             self.map(count_classes, nodes, n_classes, n_first, per_shard=[points])
         )
+        structure = np.sum([part.structure for part in parts], axis=0)
+        estimation = np.sum([part.estimation for part in parts], axis=0)
+        by_shard = np.stack([part.structure.sum(axis=1) for part in parts], axis=1)
+        columns = (
+            structure,
+            estimation,
+            by_shard,
+            by_shard.sum(axis=1).tolist(),
+            estimation.sum(axis=1).tolist(),
+            np.sum([part.n_first for part in parts], axis=0).tolist(),
+        )
+        return [NodeCounts(*row) for row in zip(*columns, strict=True)]
 
 
 # ---- the canonical order -------------------------------------------------------------
@@ -339,7 +351,7 @@ def partition_in_place(
 
 @dataclass(frozen=True)
 class ClassCounts:
-    """Points of some nodes by class.
+    """The points of some nodes in one shard, by class.
 
     Attributes
     ----------
@@ -352,14 +364,27 @@ class ClassCounts:
     estimation: NDArray[np.int64]
     n_first: NDArray[np.int64]
 
-    @classmethod
-    def sum(cls, parts: Sequence[ClassCounts]) -> ClassCounts:
-        """Add the counts of all shards."""
-        return cls(
-            np.sum([part.structure for part in parts], axis=0),
-            np.sum([part.estimation for part in parts], axis=0),
-            np.sum([part.n_first for part in parts], axis=0),
-        )
+
+class NodeCounts(NamedTuple):
+    """The points of one node in all shards.
+
+    Attributes
+    ----------
+    structure, estimation : ndarray of shape (n_classes,), dtype=int64
+        By class.
+    by_shard : ndarray of shape (n_shards,), dtype=int64
+        Structure points in each shard.
+    n_structure, n_estimation : int
+    n_first : int
+        Estimation points among the first rows of the table.
+    """
+
+    structure: NDArray[np.int64]
+    estimation: NDArray[np.int64]
+    by_shard: NDArray[np.int64]
+    n_structure: int
+    n_estimation: int
+    n_first: int
 
 
 def count_classes(

@@ -23,6 +23,8 @@ from mrforest.forests._sampling import (
 
 # The arrays of a tree, by name
 Arrays = dict[str, NDArray[Any]]
+# Structure and estimation points of a node; None: the structure points again
+PointPair = tuple[NDArray[np.int32], NDArray[np.int32] | None]
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,23 @@ class RowSpec:
         return self.table(blank, np.zeros(1, dtype=np.int32))
 
 
-class NodeState(NamedTuple):
-    """Where a subtree begins, as `_core.grow_tree` takes it in `below`."""
+class SubtreeRoot(NamedTuple):
+    """A node whose subtree grows on one worker.
 
-    path: int
-    depth: int
-    root_weight: float
-    min_weight: float
+    Attributes
+    ----------
+    number : int
+    key : ndarray of shape (2,), dtype=uint64
+        Of its tree.
+    n_structure : int
+    below : tuple of path, depth, root weight and least weight
+        See `_core.grow_tree`.
+    """
+
+    number: int
+    key: NDArray[np.uint64]
+    n_structure: int
+    below: tuple[int, int, float, float]
 
 
 # ---- forests whose nodes are split by counts -----------------------------------------
@@ -109,21 +121,6 @@ class ForestSpec:
     sampler: Sampler
     rule: _core.SplitRule
     limits: _core.Limits
-
-    @property
-    def n_points(self) -> int:
-        """Rows of the whole table."""
-        return self.rows.n_points
-
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of a row."""
-        return self.rows.row_bytes
-
-    @property
-    def n_cells(self) -> int:
-        """Counters of a node."""
-        return self.rows.n_cells
 
     @property
     def is_honest(self) -> bool:
@@ -151,34 +148,37 @@ class ForestSpec:
 
     def grow_subtree(
         self,
+        root: SubtreeRoot,
         table: _core.TrainingTable,
-        points: tuple[NDArray[np.int32], NDArray[np.int32] | None],
-        key: NDArray[np.uint64],
-        below: NodeState,
-        idle: list[Any],
+        points: PointPair,
         places: NDArray[np.int32],
+        idle: list[Any],
     ) -> Arrays:
         """Grow what is below a node.
 
         Parameters
         ----------
+        root : SubtreeRoot
         table : TrainingTable
         points : pair
             Structure and estimation points of the node, rows of the table.
-        key : ndarray of shape (2,), dtype=uint64
-            Of the tree.
-        below : NodeState
-        idle : list
-            Work space of subtrees that have been grown.
         places : ndarray of int32
             Of the rows, in the canonical order of the whole table.
+        idle : list
+            Work space of subtrees that have been grown.
         """
         if self.rule.restricts:
             # A rule that draws single points numbers them in the canonical order.
             own, others = points
             points = own[np.argsort(places[own], kind="stable")], others
         return _core.grow_tree(
-            table, *points, key, self.limits, rule=self.rule, idle=idle, below=below
+            table,
+            *points,
+            root.key,
+            self.limits,
+            rule=self.rule,
+            idle=idle,
+            below=root.below,
         )
 
 
@@ -205,9 +205,7 @@ class ShardedTree:
     n_points: int
     boundary: tuple[int, int]
 
-    def points_among(
-        self, places: NDArray[np.int32]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
+    def points_among(self, places: NDArray[np.int32]) -> PointPair:
         """Return structure and estimation points of the tree among the rows of a shard.
 
         Parameters
@@ -271,19 +269,9 @@ class SampledForestSpec:
     n_asked: int
 
     @property
-    def n_points(self) -> int:
-        """Rows of the whole table."""
-        return self.rows.n_points
-
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of a row."""
-        return self.rows.row_bytes
-
-    @property
     def n_cells(self) -> int:
         """Memory of the sample of a node, as a number of counters of four bytes."""
-        return MAX_SCORED * (self.row_bytes // 4 + 1)
+        return MAX_SCORED * (self.rows.row_bytes // 4 + 1)
 
     @property
     def is_honest(self) -> bool:
@@ -295,8 +283,8 @@ class SampledForestSpec:
         return HeldOutTree(
             number,
             tree_key(self.seed, number),
-            self.sampler.group_of(number, self.n_points) % 2,
-            *self.sampler.edges(self.seed, number, self.n_points),
+            self.sampler.group_of(number, self.rows.n_points) % 2,
+            *self.sampler.edges(self.seed, number, self.rows.n_points),
         )
 
     def chooser(self) -> _core.Chooser:
@@ -319,12 +307,11 @@ class SampledForestSpec:
 
     def grow_subtree(
         self,
+        root: SubtreeRoot,
         table: _core.TrainingTable,
-        points: tuple[NDArray[np.int32], NDArray[np.int32] | None],
-        key: NDArray[np.uint64],
-        below: NodeState,
-        idle: list[Any],
+        points: PointPair,
         places: NDArray[np.int32],
+        idle: list[Any],
     ) -> Arrays:
         """Grow what is below a node; parameters are those of `ForestSpec`."""
         own, held = points
@@ -337,12 +324,12 @@ class SampledForestSpec:
             table,
             np.concatenate([own, held]),
             n_structure=len(own),
-            key=key,
+            key=root.key,
             limits=self.limits,
             rule=self.rule,
             n_asked=n_asked,
             idle=idle,
-            below=below,
+            below=root.below,
             **self._how_scored(),
         )
         n_held, impurity = _core.held_impurity(table, tree, held)
@@ -384,9 +371,7 @@ class HeldOutTree:
         """Return which points are held out of the tree."""
         return _core.is_held_out(self.group_key, places, self.low, self.high)
 
-    def points_among(
-        self, places: NDArray[np.int32]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def points_among(self, places: NDArray[np.int32]) -> PointPair:
         """Return the rows of a shard that shape the tree, and those it holds out."""
         return halves(~self.is_held(places))
 

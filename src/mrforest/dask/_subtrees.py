@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from mrforest import _core
 from mrforest.dask._shards import NodePoints, Shard
-from mrforest.dask._specs import Arrays, ForestSpec, NodeState, SampledForestSpec
+from mrforest.dask._specs import (
+    Arrays,
+    ForestSpec,
+    PointPair,
+    SampledForestSpec,
+    SubtreeRoot,
+)
 from mrforest.forests._nodes import FEATURE_MASK
-
-# Structure and estimation points of a node, None: the structure points
-PointPair = tuple[NDArray[np.int32], NDArray[np.int32] | None]
-
 
 # ---- rows that are gathered on one worker --------------------------------------------
 
@@ -130,25 +132,6 @@ class SubtreeRows:
         return type(self), self._arguments
 
 
-@dataclass(frozen=True)
-class SubtreeRoot:
-    """A node whose subtree grows on one worker.
-
-    Attributes
-    ----------
-    number : int
-    key : ndarray of shape (2,), dtype=uint64
-        Of its tree.
-    n_structure : int
-    state : NodeState
-    """
-
-    number: int
-    key: NDArray[np.uint64]
-    n_structure: int
-    state: NodeState
-
-
 def grow_subtrees(
     gathered: SubtreeRows,
     roots: Sequence[SubtreeRoot],
@@ -158,13 +141,9 @@ def grow_subtrees(
     grown = {}
     # The largest first: the others find work space that is large enough.
     for root in sorted(roots, key=lambda root: -root.n_structure):
+        points = gathered.rows.points(root.number)
         grown[root.number] = spec.grow_subtree(
-            gathered.table,
-            gathered.rows.points(root.number),
-            root.key,
-            root.state,
-            gathered.idle,
-            gathered.rows.places,
+            root, gathered.table, points, gathered.rows.places, gathered.idle
         )
     return grown
 
@@ -180,8 +159,11 @@ class TopNode:
     ----------
     path, depth : int
     n_structure : int
+        Number of structure points.
     counts : ndarray of shape (n_classes,), dtype=int64
         The points that fill the leaves below it.
+    n_points : int
+        Number of these.
     children : tuple of int, or None
         Numbers; None: a leaf, or its subtree grows on one worker.
     threshold, feature, decrease
@@ -194,6 +176,7 @@ class TopNode:
     depth: int
     n_structure: int
     counts: NDArray[np.int64]
+    n_points: int
     children: tuple[int, int] | None = None
     threshold: float = 0.0
     feature: int = 0
@@ -218,7 +201,7 @@ def top_leaf(node: TopNode, key: NDArray[np.uint64], chooser: _core.Chooser) -> 
     nodes["child"] = -1
     leaf = {
         "nodes": nodes,
-        "leaf_points": np.array([node.counts.sum()], dtype=np.uint32),
+        "leaf_points": np.array([node.n_points], dtype=np.uint32),
         "node_decrease": np.zeros(1),
         "leaf_label": np.array([label], dtype=np.uint16),
         "mass_start": np.array([0, len(present)]),

@@ -96,7 +96,7 @@ class TuningFacts(TrainingFacts):
     mass: None = None
 
 
-class EncodedTable(NamedTuple):
+class TuningTable(NamedTuple):
     """The encoded rows of a table on a cluster."""
 
     rows: RowSpec
@@ -183,7 +183,9 @@ class DaskCountedForest(DaskForest):
         on_level: Callable[[LevelProgress], None],
     ) -> Iterator[Arrays]:
         """Grow as many trees at a time as fit the memory."""
-        memory = MemoryPlan.of(shards.cluster, spec, self.gather_rows)
+        memory = MemoryPlan.of(
+            shards.cluster, spec.rows, spec.rows.n_cells, self.gather_rows
+        )
         nodes = CountedNodes(shards, spec)
         growth = ForestGrowth(shards, spec, nodes, memory, on_level)
         for i in range(0, self.n_estimators, memory.n_trees):
@@ -302,12 +304,12 @@ class DaskForestClassifier(DaskForest, ForestClassifier):
     """
 
     _local_class = ForestClassifier
-    _encoded: EncodedTable  # only while it is fitted
+    _encoded: TuningTable  # only while it is fitted
 
     def _grow_from(self, fit: ClusterFit, table: TableSummary) -> None:
         rows = table.rows
         shards = _held_out.in_canonical_order(fit.shards(table), rows)
-        self._encoded = EncodedTable(rows, shards)
+        self._encoded = TuningTable(rows, shards)
         try:
             self._set_leaf(rows.n_points)
             facts = TuningFacts.of(

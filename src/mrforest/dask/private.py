@@ -166,7 +166,8 @@ class DaskPrivateForestClassifier(OnCluster, PrivateForestClassifier):
         self, table: PrivateTable, seed: int | None
     ) -> tuple[tuple[NDArray[np.intp], Tree], ...]:
         spec = PrivateForestSpec(table.rows, self._plan, self._norm(), seed)
-        memory = MemoryPlan.of(table.shards.cluster, spec, self.gather_rows)
+        cluster = table.shards.cluster
+        memory = MemoryPlan.of(cluster, table.rows, spec.n_cells, self.gather_rows)
         n_trees, visible = self._plan.n_trees, self.verbose > 0
         drawn: list[tuple[NDArray[np.intp], Tree]] = []
         with growth_progress(n_trees, visible=visible, describe=describe_block) as (
