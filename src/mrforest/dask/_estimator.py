@@ -22,35 +22,42 @@ from mrforest.forests._validation import Interval
 # Parameters that the local estimator does not have
 CLUSTER_ONLY = ("client", "gather_rows")
 
-CLUSTER_PARAMETERS = """
-    client : distributed.Client, default=None
-        Client of the cluster. None: the client that was created last.
-    gather_rows : int, default=None
-        The subtree of a node with at most so many points is grown by one worker, to
-        which the rows of the node are sent. None: as many rows as take 64 MiB when
-        encoded. The forest does not depend on it.
-    **parameters
-        Those of :class:`mrforest.{}`, with the same defaults.
-"""
+# What follows the summary of each class; {local} is its local estimator.
+DOCUMENTATION = """
 
-# Filled in with the names of the class, its parameters and its local estimator
-EXAMPLE = """
-    >>> import dask.array as da
-    >>> from distributed import Client
-    >>> from sklearn.datasets import load_iris
-    >>> from mrforest.dask import {0}
-    >>> X, y = load_iris(return_X_y=True)
-    >>> rows, labels = da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50)
-    >>> with Client(processes=False, dashboard_address=None) as client:
-    ...     forest = {0}(client, {1})
-    ...     found = forest.fit(rows, labels).predict(rows).compute()
-    >>> found.shape, type(forest.to_local()).__name__
-    ((150,), '{2}')
+Parameters
+----------
+client : distributed.Client, default=None
+    Client of the cluster. None: the client that was created last.
+gather_rows : int, default=None
+    The subtree of a node with at most so many points is grown by one worker, to which
+    the rows of the node are sent. None: as many rows as take 64 MiB when encoded. The
+    forest does not depend on it.
+**parameters
+    Those of :class:`mrforest.{local}`, with the same defaults.
+
+See Also
+--------
+mrforest.{local} : The same forest of a table in memory.
+
+Examples
+--------
+>>> import dask.array as da
+>>> from distributed import Client
+>>> from sklearn.datasets import load_iris
+>>> from mrforest.dask import {name}
+>>> X, y = load_iris(return_X_y=True)
+>>> rows, labels = da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50)
+>>> with Client(processes=False, dashboard_address=None) as client:
+...     forest = {name}(client, {options})
+...     found = forest.fit(rows, labels).predict(rows).compute()
+>>> found.shape, type(forest.to_local()).__name__
+((150,), '{local}')
 """
 
 
 def on_cluster(cls: type[Any]) -> type[Any]:
-    """Give a class the parameters of its local estimator, and those of the cluster."""
+    """Give a class its parameters, those of its local estimator, and its docstring."""
     first, *local = inspect.signature(cls._local_class.__init__).parameters.values()
     client = first.replace(name="client", default=None)
     by_name = inspect.Parameter.KEYWORD_ONLY
@@ -66,10 +73,8 @@ def on_cluster(cls: type[Any]) -> type[Any]:
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     cls.__init__ = __init__
-    local_name = cls._local_class.__name__
-    cls.__doc__ = (cls.__doc__ or "").format(
-        cluster_parameters=CLUSTER_PARAMETERS.format(local_name).strip(),
-        example=EXAMPLE.format(cls.__name__, cls._example, local_name).strip(),
+    cls.__doc__ = inspect.cleandoc(cls.__doc__ or "") + DOCUMENTATION.format(
+        name=cls.__name__, options=cls._example, local=cls._local_class.__name__
     )
     cls._parameter_constraints = cls._local_class._parameter_constraints | {
         "gather_rows": [Interval(Integral, 1, None, closed="left"), None]

@@ -198,80 +198,28 @@ class DaskCountedForest(DaskForest):
 
 @on_cluster
 class DaskMultinomialForestClassifier(DaskCountedForest, MultinomialForestClassifier):
-    """Multinomial random forest of rows on a Dask cluster.
-
-    Parameters
-    ----------
-    {cluster_parameters}
-
-    See Also
-    --------
-    mrforest.MultinomialForestClassifier : The same forest of a table in memory.
-
-    Examples
-    --------
-    {example}
-    """
+    """Multinomial random forest of rows on a Dask cluster."""
 
     _local_class = MultinomialForestClassifier
 
 
 @on_cluster
 class DaskBreimanForestClassifier(DaskCountedForest, BreimanForestClassifier):
-    """Breiman's random forest of rows on a Dask cluster.
-
-    Parameters
-    ----------
-    {cluster_parameters}
-
-    See Also
-    --------
-    mrforest.BreimanForestClassifier : The same forest of a table in memory.
-
-    Examples
-    --------
-    {example}
-    """
+    """Breiman's random forest of rows on a Dask cluster."""
 
     _local_class = BreimanForestClassifier
 
 
 @on_cluster
 class DaskBernoulliForestClassifier(DaskCountedForest, BernoulliForestClassifier):
-    """Bernoulli random forest of rows on a Dask cluster.
-
-    Parameters
-    ----------
-    {cluster_parameters}
-
-    See Also
-    --------
-    mrforest.BernoulliForestClassifier : The same forest of a table in memory.
-
-    Examples
-    --------
-    {example}
-    """
+    """Bernoulli random forest of rows on a Dask cluster."""
 
     _local_class = BernoulliForestClassifier
 
 
 @on_cluster
 class DaskDenilForestClassifier(DaskCountedForest, DenilForestClassifier):
-    """Denil14 of rows on a Dask cluster.
-
-    Parameters
-    ----------
-    {cluster_parameters}
-
-    See Also
-    --------
-    mrforest.DenilForestClassifier : The same forest of a table in memory.
-
-    Examples
-    --------
-    {example}
-    """
+    """Denil14 of rows on a Dask cluster."""
 
     _local_class = DenilForestClassifier
 
@@ -289,18 +237,6 @@ class DaskForestClassifier(DaskForest, ForestClassifier):
     Splits, choices (`tuning_`, `power_`), `oob_score_` and importances are those of the
     local forest. There is no `oob_decision_function_`: it would have a line for each
     row of the cluster.
-
-    Parameters
-    ----------
-    {cluster_parameters}
-
-    See Also
-    --------
-    mrforest.ForestClassifier : The same forest of a table in memory.
-
-    Examples
-    --------
-    {example}
     """
 
     _local_class = ForestClassifier

@@ -51,18 +51,6 @@ class DaskPrivateForestClassifier(OnCluster, PrivateForestClassifier):
     Privacy is promised for the fitted forest. The scheduler and the workers see rows
     and counts of them. Whoever has access to these, or to the dashboard, must be
     trusted like the owner of the rows.
-
-    Parameters
-    ----------
-    {cluster_parameters}
-
-    See Also
-    --------
-    mrforest.PrivateForestClassifier : The same forest of a table in memory.
-
-    Examples
-    --------
-    {example}
     """
 
     _local_class = PrivateForestClassifier
