@@ -18,7 +18,7 @@ from tests.characterisation.digests import (
     table_of,
 )
 from tests.characterisation.tables import TABLES
-from tests.dask.here import Here
+from tests.dask.here import use_here
 from tests.dask.parted import as_array
 from tests.forests.every import TUNED
 
@@ -78,7 +78,7 @@ def test_registers(bits):
 @pytest.mark.parametrize("table", FAR_TABLES)
 def test_cluster(name, table, monkeypatch):
     """Trees of rows on a cluster are those of the case, to the bit."""
-    monkeypatch.setattr(dask_forests, "DaskCluster", Here)
+    use_here(monkeypatch)
     X, y, _ = table_of(table)
     lengths = [len(X) // 3, 0, len(X) - len(X) // 3]
     if name in TUNED and table != "3 codes":

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from mrforest import ForestClassifier
 from mrforest.dask import DaskForestClassifier, _samples
-from mrforest.dask import forest as dask_forests
 from mrforest.forests import _self_tuning
-from tests.dask.here import Here
+from tests.dask.here import use_here
 from tests.dask.parted import (
     as_array,
     assert_same_choices,
@@ -23,8 +22,8 @@ from tests.dask.parted import (
 
 @pytest.fixture(autouse=True)
 def _here(monkeypatch):
-    """A client is a number of workers here, and a trial is short."""
-    monkeypatch.setattr(dask_forests, "DaskCluster", Here)
+    """A trial is short."""
+    use_here(monkeypatch)
     monkeypatch.setattr(_self_tuning, "MOST_PAIRS", 2)
 
 
