@@ -75,7 +75,7 @@ class GrowingTree:
 
 
 class SplitQuestion(NamedTuple):
-    """A node to be split, as the arguments that all choosers of `_core` take.
+    """A node to be split, as arguments that all choosers of `_core` take.
 
     Attributes
     ----------

@@ -89,7 +89,7 @@ def partitions_of(X: Any, y: Any) -> list[Delayed]:
     if n_rows != n_targets:
         raise ValueError(
             f"X has {n_rows} partitions, y has {n_targets}; rows and targets must be "
-            "parted in the same way"
+            "partitioned in the same way"
         )
     if is_frame(X) and is_frame(y):
         # One expression: Dask reads what both need once, and partitions them alike.
@@ -334,8 +334,8 @@ def encode(
     labels, own = distinct(read_target(y))
     if not (is_class := np.isin(labels, classes)).all():
         raise ValueError(
-            f"y has the label {labels[~is_class][0]!r}, which was not there at the "
-            "first look; a collection must give the same rows each time (persist it)"
+            f"y has the label {labels[~is_class][0]!r}, which was not there when it "
+            "was first read; a collection must return the same rows each time (persist it)"
         )
     target = np.searchsorted(classes, labels).astype(np.int32)[own]
     hashes = np.empty(len(codes), dtype=np.uint64)

@@ -272,8 +272,8 @@ def join(
     for number, part, expected in zip(numbers, parts, digests, strict=True):
         if digest_of(part) != expected:
             raise PartitionError(
-                f"partition {number}: its rows are not those of the first look; a "
-                "collection must give the same rows each time (persist it)"
+                f"partition {number}: its rows are not those that were first read; a "
+                "collection must return the same rows each time (persist it)"
             )
     present = [part for part in parts if part is not None]
     if not present:
