@@ -335,7 +335,8 @@ def encode(
     if not (is_class := np.isin(labels, classes)).all():
         raise ValueError(
             f"y has the label {labels[~is_class][0]!r}, which was not there when it "
-            "was first read; a collection must return the same rows each time (persist it)"
+            "was first read; a collection must return the same rows each time "
+            "(persist it)"
         )
     target = np.searchsorted(classes, labels).astype(np.int32)[own]
     hashes = np.empty(len(codes), dtype=np.uint64)
