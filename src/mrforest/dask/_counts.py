@@ -30,7 +30,7 @@ from mrforest.dask._growth import (
 from mrforest.dask._shards import NodeCounts, NodePoints, Shard, ShardTasks
 from mrforest.dask._specs import ForestSpec, ShardedTree
 from mrforest.dask._subtrees import TopNode
-from mrforest.forests._sampling import Partition, tree_key
+from mrforest.forests._sampling import Partition, Sampler, tree_key
 
 # Instead of a split: the rule needs the points of more features.
 NEEDS_POINTS = "needs points"
@@ -177,35 +177,28 @@ def begin_trees(
     shards: ShardTasks, spec: ForestSpec, seed: int, numbers: range
 ) -> list[ShardedTree]:
     """Return the trees of these numbers; workers find which points shape them."""
+    sampler, n_points = spec.sampler, spec.rows.n_points
     keys = [tree_key(seed, number) for number in numbers]
-    n_workers = shards.cluster.n_workers
+    cluster, n = shards.cluster, shards.cluster.n_workers
     futures = [
-        shards.cluster.submit(boundaries, keys[worker::n_workers], spec, worker=worker)
-        for worker in range(n_workers)
+        cluster.submit(boundaries, keys[worker::n], sampler, n_points, worker=worker)
+        for worker in range(n)
     ]
-    found = shards.cluster.gather(futures)
+    found = cluster.gather(futures)
     return [
-        ShardedTree(
-            number,
-            key,
-            spec.sampler,
-            spec.rows.n_points,
-            found[i % n_workers][i // n_workers],
-        )
+        ShardedTree(number, key, sampler, n_points, found[i % n][i // n])
         for i, (number, key) in enumerate(zip(numbers, keys, strict=True))
     ]
 
 
 def boundaries(
-    keys: Sequence[NDArray[np.uint64]], spec: ForestSpec
+    keys: Sequence[NDArray[np.uint64]], sampler: Sampler, n_points: int
 ) -> list[tuple[int, int]]:
     """Return for each tree up to which word points are structure points."""
-    if not isinstance(spec.sampler, Partition):
+    if not isinstance(sampler, Partition):
         return [(0, -1)] * len(keys)
-    n_structure = spec.sampler.n_structure(spec.rows.n_points)
-    return [
-        _core.structure_boundary(key, spec.rows.n_points, n_structure) for key in keys
-    ]
+    n_structure = sampler.n_structure(n_points)
+    return [_core.structure_boundary(key, n_points, n_structure) for key in keys]
 
 
 # ---- on the workers of the shards ----------------------------------------------------
