@@ -225,6 +225,14 @@ class MemoryPlan:
             Nodes, and how many points each has.
         share : float
             A task with so many points gets no further node.
+
+        Examples
+        --------
+        >>> plan = MemoryPlan(n_points=100, gather_rows=5, sent_rows=8, n_trees=1)
+        >>> list(plan.bundles([("a", 5), ("b", 3), ("c", 1)]))
+        [['a', 'b'], ['c']]
+        >>> list(plan.bundles([("a", 2), ("b", 3), ("c", 1)], share=4))
+        [['a', 'b'], ['c']]
         """
         bundle: list[T] = []
         n_bundled = 0
