@@ -38,7 +38,7 @@ from mrforest import MultinomialForestClassifier, PrivateForestClassifier
 from mrforest.dask import DaskMultinomialForestClassifier, DaskPrivateForestClassifier
 from mrforest.dask import forest as dask_forests
 from mrforest.dask import private as dask_private
-from mrforest.dask._trees import Level
+from mrforest.dask._cluster import LevelProgress
 from mrforest.data.binning import find_bins
 from mrforest.privacy import PrivacyLeakWarning
 
@@ -165,23 +165,23 @@ def seconds_of(work: Callable[[], Any]) -> float:
 
 
 @contextmanager
-def watched(client: Client) -> Iterator[list[tuple[Level, int]]]:
+def watched(client: Client) -> Iterator[list[tuple[LevelProgress, int]]]:
     """Note each level of a fit, and the bytes that all workers have sent so far."""
-    seen: list[tuple[Level, int]] = []
+    seen: list[tuple[LevelProgress, int]] = []
 
-    def watch(level: Level) -> None:
+    def on_level(level: LevelProgress) -> None:
         seen.append((level, sent_by(client)))
 
     @contextmanager
-    def watching(n_trees: int, *, visible: bool, words: Any = None) -> Iterator[Any]:
-        yield (lambda n_steps=1, note=None: None), watch
+    def progress(n_trees: int, *, visible: bool, describe: Any = None) -> Iterator[Any]:
+        yield (lambda n_steps=1, note=None: None), on_level
 
-    shown = dask_forests.watching
-    dask_forests.watching = dask_private.watching = watching
+    shown = dask_forests.growth_progress
+    dask_forests.growth_progress = dask_private.growth_progress = progress
     try:
         yield seen
     finally:
-        dask_forests.watching = dask_private.watching = shown
+        dask_forests.growth_progress = dask_private.growth_progress = shown
 
 
 def sent_by(client: Client) -> int:
@@ -199,7 +199,7 @@ def check_same(forest: Any, local: Any) -> None:
 
 
 def traffic(
-    seen: list[tuple[Level, int]], n_cells: int, n_workers: int
+    seen: list[tuple[LevelProgress, int]], n_cells: int, n_workers: int
 ) -> list[dict[str, Any]]:
     """Return bytes sent in each level beside counted nodes x counters x 4 bytes.
 

@@ -9,7 +9,6 @@ import pytest
 
 from mrforest import _core
 from mrforest.dask import forest as dask_forests
-from mrforest.dask import self_tuning
 from tests.characterisation.cases import Case, cases, estimator_of
 from tests.characterisation.digests import (
     arrays_of_trees,
@@ -20,12 +19,12 @@ from tests.characterisation.digests import (
     table_of,
 )
 from tests.characterisation.tables import TABLES
-from tests.dask.here import Here
+from tests.dask.here import use_here
 from tests.dask.parted import as_array
 from tests.forests.every import TUNED
 
 FAR = {
-    "forest": self_tuning.DaskForestClassifier,
+    "forest": dask_forests.DaskForestClassifier,
     "multinomial": dask_forests.DaskMultinomialForestClassifier,
     "breiman": dask_forests.DaskBreimanForestClassifier,
     "bernoulli": dask_forests.DaskBernoulliForestClassifier,
@@ -81,8 +80,7 @@ def test_kernels(kernels):
 @pytest.mark.parametrize("table", FAR_TABLES)
 def test_cluster(name, table, monkeypatch):
     """Trees of rows on a cluster are those of the case, to the bit."""
-    module = sys.modules[FAR[name].__module__]
-    monkeypatch.setattr(module, "DaskCluster", Here)
+    use_here(monkeypatch)
     X, y, _ = table_of(table)
     lengths = [len(X) // 3, 0, len(X) - len(X) // 3]
     if name in TUNED and table != "3 codes":

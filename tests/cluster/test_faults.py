@@ -28,7 +28,6 @@ from mrforest.dask import (
 )
 from mrforest.dask import forest as dask_forests
 from mrforest.dask import private as dask_private
-from mrforest.dask import self_tuning as dask_self_tuning
 from tests.dask.parted import (
     as_array,
     assert_same_choices,
@@ -58,7 +57,7 @@ def client():
 def killing(client, depth, killed, n_victims=1):
     """Kill workers when the trees have reached a depth."""
 
-    def watch(level):
+    def on_level(level):
         if level.depth == depth and not killed:
             workers = client.run(os.getpid)
             killed.extend(sorted(workers.values())[:n_victims])
@@ -66,10 +65,10 @@ def killing(client, depth, killed, n_victims=1):
                 os.kill(process, signal.SIGKILL)
 
     @contextmanager
-    def watching(n_trees, *, visible, words=None, label=None):
-        yield (lambda n_steps=1, note=None: None), watch
+    def progress(n_trees, *, visible, describe=None, label=None):
+        yield (lambda n_steps=1, note=None: None), on_level
 
-    return watching
+    return progress
 
 
 @pytest.mark.parametrize(("depth", "n_victims"), [(0, 1), (3, 2)])
@@ -78,8 +77,8 @@ def test_workers_are_killed_while_trees_grow(client, depth, n_victims, monkeypat
     X, y = load_digits(return_X_y=True)
     lengths = [500, 0, 700, 597]
     killed = []
-    watching = killing(client, depth, killed, n_victims)
-    monkeypatch.setattr(dask_forests, "watching", watching)
+    progress = killing(client, depth, killed, n_victims)
+    monkeypatch.setattr(dask_forests, "growth_progress", progress)
     far = DaskMultinomialForestClassifier(
         client, n_estimators=8, random_state=3, gather_rows=40
     )
@@ -97,8 +96,8 @@ def test_workers_are_killed_while_a_forest_tunes_itself(
     X, y = load_digits(return_X_y=True)
     lengths = [500, 0, 700, 597]
     killed = []
-    watching = killing(client, depth, killed, n_victims)
-    monkeypatch.setattr(dask_self_tuning, "watching", watching)
+    progress = killing(client, depth, killed, n_victims)
+    monkeypatch.setattr(dask_forests, "growth_progress", progress)
     options = {"n_estimators": 5, "random_state": 3}
     far = DaskForestClassifier(client, gather_rows=300, **options)
     far.fit(as_array(X, lengths), as_array(y, lengths))
@@ -113,7 +112,7 @@ def test_worker_is_killed_while_private_trees_are_drawn(client, monkeypatch):
     X, y = load_digits(return_X_y=True)
     lengths = [500, 0, 700, 597]
     killed = []
-    monkeypatch.setattr(dask_private, "watching", killing(client, 1, killed))
+    monkeypatch.setattr(dask_private, "growth_progress", killing(client, 1, killed))
     options = {
         "epsilon": 50.0,
         "bounds": (0, 16),

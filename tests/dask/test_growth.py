@@ -13,7 +13,7 @@ from mrforest import (
     MultinomialForestClassifier,
 )
 from mrforest.dask import forest as dask_forests
-from tests.dask.here import Here
+from tests.dask.here import use_here
 from tests.dask.parted import as_array, assert_same_forest, uneven
 
 KINDS = {
@@ -26,8 +26,7 @@ KINDS = {
 
 @pytest.fixture(autouse=True)
 def _here(monkeypatch):
-    """A client is a number of workers here."""
-    monkeypatch.setattr(dask_forests, "DaskCluster", Here)
+    use_here(monkeypatch)
 
 
 def table(rng, n_rows, n_features, n_classes):

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrforest import PrivateForestClassifier
-from mrforest.dask import _look, _private_draws
+from mrforest.dask import _cluster, _private_worker
 from mrforest.dask import private as dask_private
-from mrforest.dask._parts import PartitionError
+from mrforest.dask._partitions import PartitionError
 from mrforest.privacy import Accountant
 from mrforest.privacy.public import PrivacyLeakWarning
-from tests.dask.here import Here
+from tests.dask.here import Here, use_here
 from tests.dask.parted import as_array, assert_same_trees, uneven
 
 # With a seed nothing is private.
@@ -22,19 +22,9 @@ pytestmark = [
 ]
 
 
-class RoomyHere(Here):
-    """It has room for counts of pairs."""
-
-    def __init__(self, n_workers):
-        super().__init__(n_workers)
-        self.worker_bytes = 10**9
-
-
 @pytest.fixture(autouse=True)
 def _here(monkeypatch):
-    """A client is a number of workers here, and each has several shards."""
-    monkeypatch.setattr(dask_private, "DaskCluster", RoomyHere)
-    monkeypatch.setattr(_look, "LARGEST_SHARD", 300)
+    use_here(monkeypatch)
 
 
 def table(rng, n_rows):
@@ -83,7 +73,7 @@ def assert_same(far, local):
     n_rows=st.integers(1, 200),
     n_parts=st.integers(1, 17),
     n_workers=st.integers(1, 3),
-    gather_rows=st.sampled_from([1, 10, 50, None]),
+    gather_rows=st.sampled_from([1, 10, 50, 1000, None]),
 )
 def test_same_forest(options, seed, n_rows, n_parts, n_workers, gather_rows):
     rng = np.random.default_rng(seed)
@@ -207,12 +197,13 @@ def test_many_columns_of_few_rows_need_no_counts():
     }
     local = PrivateForestClassifier(**options).fit(X, y)
 
-    class Narrow(RoomyHere):
+    class Narrow(Here):
         def __init__(self, n_workers):
             super().__init__(n_workers)
             self.worker_bytes = 10**6
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_cluster, "SENT_BYTES", 10**5)
         patch.setattr(dask_private, "DaskCluster", Narrow)
         far = dask_private.DaskPrivateForestClassifier(2, **options)
         rows, labels = as_array(X, [60, 40]), as_array(y, [60, 40])
@@ -226,14 +217,14 @@ def test_many_columns_of_few_rows_need_no_counts():
 def test_rows_that_change_are_an_error(monkeypatch):
     """When a worker is lost its parts are read again."""
     X, y = table(np.random.default_rng(0), 100)
-    join = _private_draws.join
+    join = _private_worker.join
 
     def join_others(parts, numbers, *told):
         if 2 in numbers:
             parts = [part and (part[0][::-1], part[1]) for part in parts]
         return join(parts, numbers, *told)
 
-    monkeypatch.setattr(_private_draws, "join", join_others)
+    monkeypatch.setattr(_private_worker, "join", join_others)
     with pytest.raises(PartitionError, match="partition 2: its rows are not those"):
         fit(X, y)
 

@@ -9,11 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrforest import ForestClassifier
-from mrforest.dask import _samples
-from mrforest.dask import self_tuning as dask_forests
-from mrforest.dask.self_tuning import DaskForestClassifier
+from mrforest.dask import DaskForestClassifier, _samples
 from mrforest.forests import self_tuning
-from tests.dask.here import Here
+from tests.dask.here import use_here
 from tests.dask.parted import (
     as_array,
     assert_same_choices,
@@ -24,8 +22,8 @@ from tests.dask.parted import (
 
 @pytest.fixture(autouse=True)
 def _here(monkeypatch):
-    """A client is a number of workers here, and a trial is short."""
-    monkeypatch.setattr(dask_forests, "DaskCluster", Here)
+    """A trial is short."""
+    use_here(monkeypatch)
     monkeypatch.setattr(self_tuning, "MOST_PAIRS", 2)
 
 
@@ -156,4 +154,4 @@ def test_what_there_is_not():
         DaskForestClassifier(1).fit(X, y, sample_weight=np.ones(4))
     forest = DaskForestClassifier(1, n_estimators=2, random_state=0).fit(X, y)
     assert not hasattr(forest, "oob_decision_function_")
-    assert not hasattr(forest, "_cluster_fit")
+    assert not hasattr(forest, "_encoded")

@@ -1,14 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The compiled engine, which knows NumPy buffers only. This file is its one door."""
 
+from mrforest._core import plan
+from mrforest._core.data.distinct import distinct_values, places
+from mrforest._core.data.encode import encode, fingerprints, put_in_order
+from mrforest._core.data.table import Target, TrainingTable, write_cut_bits
+from mrforest._core.grow.builder import Limits
 from mrforest._core.grow.by_cells import Box, grow_centered, grow_purely_random
-from mrforest._core.random.chacha import ChaCha20
-from mrforest._core.predict.codec import (
-    find_cuts,
-    pack_nodes,
-    shortest,
-    unpack_nodes,
-    write_codes,
+from mrforest._core.grow.by_range import grow_in_range
+from mrforest._core.grow.by_samples import grow_sampled_tree
+from mrforest._core.grow.finish import NODE_DTYPE
+from mrforest._core.grow.from_counts import (
+    PATH_OF_ROOT,
+    Chooser,
+    count_node_classes,
+    count_node_points,
+    count_nodes,
+    part_nodes,
+    paths_below,
+)
+from mrforest._core.grow.python_rule import PythonRule
+from mrforest._core.grow.samples_from_counts import SampleChooser, sample_places
+from mrforest._core.grow.tree import grow_tree
+from mrforest._core.kernels.dispatch import (
+    KERNEL_NAMES,
+    available_kernels,
+    kernel_name,
 )
 from mrforest._core.pivots.comparison import (
     Comparer,
@@ -19,11 +36,15 @@ from mrforest._core.pivots.comparison import (
     find_nodes_by_vectors,
     grow_by_comparisons,
 )
-from mrforest._core.private.pair_counts import count_bins, count_pairs
-from mrforest._core.data.distinct import distinct_values, places
-from mrforest._core.data.encode import encode, fingerprints, put_in_order
-from mrforest._core.grow.tree import grow_tree
-from mrforest._core.grow.builder import Limits
+from mrforest._core.predict.bit_votes import BitVotes as Sieve
+from mrforest._core.predict.bit_votes import common_labels
+from mrforest._core.predict.codec import (
+    find_cuts,
+    pack_nodes,
+    shortest,
+    unpack_nodes,
+    write_codes,
+)
 from mrforest._core.predict.held_out import (
     add_leaves,
     add_prefixes,
@@ -34,11 +55,7 @@ from mrforest._core.predict.held_out import (
     impurity_of_classes,
 )
 from mrforest._core.predict.importance import estimation_decrease, value_decrease
-from mrforest._core.kernels.dispatch import (
-    KERNEL_NAMES,
-    available_kernels,
-    kernel_name,
-)
+from mrforest._core.predict.leaf_shares import LeafShares, add_leaf_shares
 from mrforest._core.predict.losses import POWERS, sharpened_losses, squared_losses
 from mrforest._core.predict.walk import (
     CODED_NODE_DTYPE,
@@ -52,18 +69,9 @@ from mrforest._core.predict.walk import (
     add_votes_at,
     find_nodes,
 )
-from mrforest._core.grow.python_rule import PythonRule
-from mrforest._core.grow.by_range import grow_in_range
-from mrforest._core.grow.from_counts import (
-    PATH_OF_ROOT,
-    Chooser,
-    count_node_classes,
-    count_node_points,
-    count_nodes,
-    part_nodes,
-    paths_below,
-)
-from mrforest._core.grow.samples_from_counts import SampleChooser, sample_places
+from mrforest._core.private.pair_counts import count_bins, count_pairs
+from mrforest._core.private.sampler import LANES, RegionSubtrees, Subtrees
+from mrforest._core.random.chacha import ChaCha20
 from mrforest._core.random.rng import (
     SPLIT_PURPOSE,
     bootstrap_points,
@@ -76,20 +84,13 @@ from mrforest._core.random.rng import (
     structure_boundary,
     words,
 )
-from mrforest._core.rules.rule import SplitRule
 from mrforest._core.rules.bernoulli import Bernoulli
 from mrforest._core.rules.data_driven import DataDriven
 from mrforest._core.rules.denil import Denil
 from mrforest._core.rules.greedy import Greedy
 from mrforest._core.rules.multinomial import Multinomial
 from mrforest._core.rules.random import Random
-from mrforest._core.grow.by_samples import grow_sampled_tree
-from mrforest._core.predict.leaf_shares import LeafShares, add_leaf_shares
-from mrforest._core.predict.bit_votes import BitVotes as Sieve, common_labels
-from mrforest._core.private.sampler import LANES, RegionSubtrees, Subtrees
-from mrforest._core import plan
-from mrforest._core.data.table import Target, TrainingTable, write_cut_bits
-from mrforest._core.grow.finish import NODE_DTYPE
+from mrforest._core.rules.rule import SplitRule
 
 __all__ = [
     "CODED_NODE_DTYPE",
@@ -176,11 +177,11 @@ __all__ = [
     "sample_places",
     "sharpened_losses",
     "shortest",
-    "write_cut_bits",
     "squared_losses",
     "structure_boundary",
     "unpack_nodes",
     "value_decrease",
     "words",
     "write_codes",
+    "write_cut_bits",
 ]

@@ -4,6 +4,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mrforest._core import plan as plan
+
 NODE_DTYPE: Final[np.dtype[np.void]]
 CODED_NODE_DTYPE: Final[np.dtype[np.void]]
 SPLIT_PURPOSE: Final[int]

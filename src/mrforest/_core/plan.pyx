@@ -35,7 +35,8 @@ WAYS = (
         "cut_bits; a mask of at least 4 words of which at most half would be left",
         "masks over the bits of an ancestor", "score/bit_matrix"),
     WayOfWork(
-        "bits_of_some", "scores", "cut_bits; a rule that looks at some features; masks of at most 8 words",
+        "bits_of_some", "scores", "cut_bits; a rule that looks at some features; masks of at "
+        "most 8 words",
         "counts of all these cuts first, then scores", "score/bit_scores"),
     WayOfWork(
         "row_cache", "rows of a node",
@@ -54,7 +55,8 @@ WAYS = (
         "one feature after the other", "score/histogram"),
     WayOfWork(
         "blocks", "scores",
-        f"{PLAIN}; a rule that looks at all features; no joined copies; subtrees of at most 256 points",
+        f"{PLAIN}; a rule that looks at all features; no joined copies; subtrees of at most 256 "
+        "points",
         "node_lists, histograms or sorted entries", "score/sorted_block"),
     WayOfWork(
         "node_lists", "scores",
@@ -62,7 +64,8 @@ WAYS = (
         "node_histograms or sorted entries", "score/node_lists"),
     WayOfWork(
         "histograms", "counts",
-        "a rule that looks at all features; at most 2^18 cells, and 8 for each code of a point; the "
+        "a rule that looks at all features; at most 2^18 cells, and 8 for each code of a point; "
+        "the "
         "smaller child is counted and the larger one is what is left",
         "sorted entries", "score/histogram_pool"),
     WayOfWork(
@@ -75,7 +78,8 @@ WAYS = (
         "the classes of each node are counted when it is split", "grow/by_rows"),
     WayOfWork(
         "sample_histograms", "scores",
-        "default forest; at least 8 features of which at least half have at most 8 codes; at most 16 classes",
+        "default forest; at least 8 features of which at least half have at most 8 codes; at "
+        "most 16 classes",
         "sample_lists or sample_counts", "score/sample_scores"),
     WayOfWork(
         "sample_counts", "scores",
@@ -83,11 +87,13 @@ WAYS = (
         "sorted entries", "score/sample_scores"),
     WayOfWork(
         "sample_lists", "scores",
-        "default forest; classification; points count one each; at most 256 points; order cuts of more "
+        "default forest; classification; points count one each; at most 256 points; order cuts "
+        "of more "
         "codes than 32 or points; none missing",
         "sample_counts", "score/sample_scores"),
     WayOfWork(
-        "lists_by_lanes", "kernels", "blocks or node_lists; more than 2 features; at most 32 classes",
+        "lists_by_lanes", "kernels", "blocks or node_lists; more than 2 features; at most 32 "
+        "classes",
         "one feature after the other", "kernels/gini_lists.c"),
     WayOfWork(
         "bins_of_two_by_lanes", "kernels",
@@ -95,7 +101,8 @@ WAYS = (
         "one feature after the other", "kernels/gini_bins.c"),
     WayOfWork(
         "bins_of_many_by_lanes", "kernels",
-        "histograms; 3 to 6 classes; more than 2 features of equally many bins; less than 2^24 points",
+        "histograms; 3 to 6 classes; more than 2 features of equally many bins; less than 2^24 "
+        "points",
         "one feature after the other", "kernels/gini_bins.c"),
     WayOfWork(
         "bins_at_once", "kernels", "histograms; more than 2 classes; more than 4 bins",
@@ -111,15 +118,18 @@ WAYS = (
         "counting sort", "kernels/sort_codes.c"),
     WayOfWork(
         "coded_rows", "prediction",
-        "many rows, since the forest was fitted or loaded, for the nodes of the forest; none missing",
+        "many rows, since the forest was fitted or loaded, for the nodes of the forest; none "
+        "missing",
         "thresholds are compared with values", "predict/walk"),
     WayOfWork(
         "slim_nodes", "prediction",
-        "coded_rows; at most 256 columns of codes, of at most 255 thresholds each; trees of less than 2^16 nodes",
+        "coded_rows; at most 256 columns of codes, of at most 255 thresholds each; trees of "
+        "less than 2^16 nodes",
         "nodes of 8 bytes instead of 4", "predict/walk"),
     WayOfWork(
         "bit_votes", "prediction",
-        'coded_rows; voting="hard"; at most 4,096 splits a tree, 32,768 cuts and 64 classes; more than 512 rows',
+        'coded_rows; voting="hard"; at most 4,096 splits a tree, 32,768 cuts and 64 classes; '
+        'more than 512 rows',
         "each row walks by itself", "predict/bit_votes"),
     WayOfWork(
         "single_thresholds", "prediction",

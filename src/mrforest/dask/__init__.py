@@ -5,10 +5,10 @@ from mrforest.dask.forest import (
     DaskBernoulliForestClassifier,
     DaskBreimanForestClassifier,
     DaskDenilForestClassifier,
+    DaskForestClassifier,
     DaskMultinomialForestClassifier,
 )
 from mrforest.dask.private import DaskPrivateForestClassifier
-from mrforest.dask.self_tuning import DaskForestClassifier
 
 __all__ = [
     "DaskBernoulliForestClassifier",

@@ -1,333 +1,397 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Many trees grow at once, level by level, on rows that stay where they are.
 
-    shards    count ──┐          ┌── part ── sizes ──┐
-                      + ─ choose ┤                   + ─ children ─ count ...
-    shards    count ──┘          └── part ── sizes ──┘
+    splits of large nodes ─► partition ─► class counts ─► children ─► splits ...
+                                                             │
+                                                             └─► small subtrees
 
-A node with few points leaves this loop: its rows are brought to one worker, which grows
-what comes below it. The driver sees splits and sizes, no rows and no counts.
+How the splits of large nodes are drawn depends on the forest: from the counts of all
+their points (`_counts`), or from samples of them (`_samples`). A node with few points
+leaves this loop: its rows are gathered on one worker, which grows the subtree. The
+driver sees splits and class counts, but no rows.
 """
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mrforest._core import PATH_OF_ROOT, paths_below
-from mrforest.dask import _choice, _excerpts, _shards, _subtrees
-from mrforest.dask._choice import Asked
-from mrforest.dask._on_shards import OnShards
-from mrforest.dask._problem import Problem, Tree
-from mrforest.dask._shards import Cuts, Sizes
-from mrforest.dask._subtrees import Arrays, Small, Top
-from mrforest.dask._tasks import Future
-from mrforest.dask._trees import GrowingTree, Level, Waiting
+from mrforest.dask._cluster import Future, LevelProgress, MemoryPlan, share
+from mrforest.dask._shards import NodeCounts, NodeSplits, ShardTasks, partition_points
+from mrforest.dask._specs import (
+    Arrays,
+    ForestSpec,
+    HeldOutTree,
+    SampledForestSpec,
+    ShardedTree,
+    SubtreeRoot,
+)
+from mrforest.dask._subtrees import (
+    SubtreeRows,
+    TopNode,
+    gather_rows,
+    grow_subtrees,
+    join_subtrees,
+    top_leaf,
+)
+
+# Numbers from here on are those of nodes below a root; a root has that of its tree.
+FIRST_CHILD = 1 << 32
+
+# (cut, threshold and feature, decrease), see `_core.Chooser.choose`; None: a leaf
+SplitOrLeaf = tuple[tuple[int, int, bool, bool], tuple[float, int], float] | None
 
 
-class ForestGrowth(OnShards[Problem]):
-    """Grows trees of one forest; parameters are those of `OnShards`."""
+@dataclass
+class GrowingTree:
+    """A tree as the driver knows it.
 
-    # What a worker reads the rows of small nodes with, and grows what is below them
-    _rows: Callable[..., Any] = _subtrees.Rows
-    _grow_below: Callable[..., Any] = staticmethod(_subtrees.grow_below)
+    Attributes
+    ----------
+    tree : ShardedTree or HeldOutTree
+    root_weight : float
+        Weight of its structure points.
+    min_weight : float
+        A child must have so much weight.
+    nodes : dict of TopNode
+        By number.
+    leaves, small : list of int
+        Nodes that are leaves, and those whose subtrees grow on one worker.
+    """
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self._chooser = self._problem.chooser()
-        self._numbers = itertools.count()
+    tree: ShardedTree | HeldOutTree
+    root_weight: float
+    min_weight: float
+    nodes: dict[int, TopNode] = field(default_factory=dict)
+    leaves: list[int] = field(default_factory=list)
+    small: list[int] = field(default_factory=list)
 
-    def grow(self, keys: Sequence[NDArray[np.uint64]]) -> Iterator[Arrays]:
-        """Yield the trees of these keys."""
-        points = self._draw_points(trees := self._begin(keys))
-        growing, waiting = self._roots(trees, points)
-        before: dict[int, Future] = {}
+
+class SplitQuestion(NamedTuple):
+    """A node to be split, as arguments that all choosers of `_core` take.
+
+    Attributes
+    ----------
+    key : ndarray of shape (2,), dtype=uint64
+        Of its tree.
+    path, depth : int
+    n_structure, n_points : int
+        Number of structure points, and of those that fill the leaves.
+    root_weight : float
+        Weight of the structure points of the tree.
+    """
+
+    key: NDArray[np.uint64]
+    path: int
+    depth: int
+    n_structure: int
+    n_points: int
+    root_weight: float
+
+
+class WaitingNode(NamedTuple):
+    """A node that waits for its split.
+
+    Attributes
+    ----------
+    owner : GrowingTree
+    number : int
+    parent : int or None
+    by_shard : ndarray of shape (n_shards,), dtype=int64
+        Its structure points in each shard.
+    """
+
+    owner: GrowingTree
+    number: int
+    parent: int | None
+    by_shard: NDArray[np.int64]
+
+    @property
+    def top(self) -> TopNode:
+        """What else is known of the node."""
+        return self.owner.nodes[self.number]
+
+    @property
+    def question(self) -> SplitQuestion:
+        """What a chooser must know of the node."""
+        top = self.owner.nodes[self.number]
+        return SplitQuestion(
+            self.owner.tree.key,
+            top.path,
+            top.depth,
+            top.n_structure,
+            top.n_points,
+            self.owner.root_weight,
+        )
+
+
+class DrawnSplits(NamedTuple):
+    """The splits of a level.
+
+    Attributes
+    ----------
+    splits : dict of SplitOrLeaf
+        By node.
+    kept
+        What the next level needs of this one.
+    n_counted : int
+        Nodes whose points were counted.
+    """
+
+    splits: dict[int, SplitOrLeaf]
+    kept: Any = None
+    n_counted: int = 0
+
+
+class LargeNodes(Protocol):
+    """How large nodes are split."""
+
+    def node(self, path: int, depth: int, counts: NodeCounts) -> TopNode:
+        """Return a node with these points."""
+
+    def is_leaf(self, node: TopNode, counts: NodeCounts) -> bool:
+        """Whether a node is a leaf in any case."""
+
+    def draw(
+        self, points: Sequence[Future], waiting: Sequence[WaitingNode], kept: Any
+    ) -> DrawnSplits:
+        """Draw the splits of a level.
+
+        Parameters
+        ----------
+        points : sequence of (future of NodePoints)
+            Of each shard.
+        waiting : sequence of WaitingNode
+        kept
+            What was kept of the level above; None: there is none.
+        """
+
+
+class ForestGrowth:
+    """Grows trees of one forest.
+
+    Parameters
+    ----------
+    shards : ShardTasks
+    spec : ForestSpec or SampledForestSpec
+    large_nodes : LargeNodes
+    memory : MemoryPlan
+    on_level : callable
+        Is called with the `LevelProgress` of each level.
+    n_first : int
+        Estimation points among the first so many rows are counted, too.
+    """
+
+    def __init__(
+        self,
+        shards: ShardTasks,
+        spec: ForestSpec | SampledForestSpec,
+        large_nodes: LargeNodes,
+        memory: MemoryPlan,
+        on_level: Callable[[LevelProgress], object],
+        n_first: int = 0,
+    ) -> None:
+        self._shards = shards
+        self._cluster = shards.cluster
+        self._spec = spec
+        self._shared_spec = share(self._cluster, spec)
+        self._large_nodes = large_nodes
+        self._memory = memory
+        self._on_level = on_level
+        self._n_first = n_first
+        self._chooser = spec.chooser()
+        self._numbers = itertools.count(FIRST_CHILD)
+
+    def grow(
+        self, trees: Sequence[ShardedTree | HeldOutTree]
+    ) -> Iterator[tuple[Any, Arrays]]:
+        """Yield each tree with its arrays."""
+        points = self._shards.draw_points(trees)
+        counts = self._count_classes(points, [tree.root for tree in trees])
+        if not all(of_root.n_structure for of_root in counts):
+            trees = [
+                tree if of_root.n_structure else tree.shaped_by_all()
+                for tree, of_root in zip(trees, counts, strict=True)
+            ]
+            points = self._shards.draw_points(trees)
+            counts = self._count_classes(points, [tree.root for tree in trees])
+        growing, waiting = self._add_roots(trees, counts)
+        kept = None
         for depth in itertools.count():
             if not waiting:
                 break
             begun = time.perf_counter()
-            asked = waiting
-            cuts, before = self._split(points, waiting, before)
-            points = self._on_shards(points, _shards.part, cuts)
-            waiting = self._add_children(points, asked, cuts)
-            self._watch(
-                Level(
+            level = waiting
+            drawn = self._large_nodes.draw(points, level, kept)
+            kept = drawn.kept
+            splits = self._set_splits(level, drawn.splits)
+            points = self._shards.map(partition_points, splits, per_shard=[points])
+            waiting = self._add_children(points, level, splits)
+            self._on_level(
+                LevelProgress(
                     depth,
-                    len(asked),
-                    len(counted_for(asked)),
-                    sum(node.owner.nodes[node.number].n_structure for node in asked),
+                    len(level),
+                    drawn.n_counted,
+                    sum(node.top.n_structure for node in level),
                     time.perf_counter() - begun,
                 )
             )
-        yield from self._finish(points, growing)
+        arrays = self._grow_small(points, growing)
+        yield from zip(trees, arrays, strict=True)
 
-    # ---- roots ----------------------------------------------------------------------
+    def _count_classes(
+        self, points: Sequence[Future], nodes: Sequence[int]
+    ) -> list[NodeCounts]:
+        n_classes = self._spec.rows.n_classes
+        return self._shards.count_classes(points, nodes, n_classes, self._n_first)
 
-    def _begin(self, keys: Sequence[NDArray[np.uint64]]) -> list[Tree]:
-        n_workers = self._cluster.n_workers
-        found = self._cluster.gather(
-            [
-                self._on(
-                    worker, _shards.boundaries, keys[worker::n_workers], self._told
-                )
-                for worker in range(n_workers)
-            ]
-        )
-        return [
-            Tree(key, found[i % n_workers][i // n_workers], next(self._numbers))
-            for i, key in enumerate(keys)
-        ]
+    # ---- nodes ----------------------------------------------------------------------
 
-    def _roots(
-        self, trees: Sequence[Tree], points: Sequence[Future]
-    ) -> tuple[list[GrowingTree], list[Waiting]]:
-        roots = [tree.root for tree in trees]
-        sizes = self._count_classes(points, roots, self._problem.n_classes)
-        growing, waiting = [], []
-        for i, tree in enumerate(trees):
-            own, others = sizes.structure[i], sizes.estimation[i]
-            min_weight = self._problem.limits.min_weight * self._chooser.weight(others)
-            owner = GrowingTree(tree, self._chooser.weight(own), min_weight)
-            owner.nodes[tree.root] = Top(PATH_OF_ROOT, 0, int(own.sum()), others)
+    def _add_roots(
+        self,
+        trees: Sequence[ShardedTree | HeldOutTree],
+        counts: Sequence[NodeCounts],
+    ) -> tuple[list[GrowingTree], list[WaitingNode]]:
+        growing: list[GrowingTree] = []
+        waiting: list[WaitingNode] = []
+        weight = self._chooser.weight
+        for tree, of_root in zip(trees, counts, strict=True):
+            root = self._large_nodes.node(PATH_OF_ROOT, 0, of_root)
+            min_weight = self._spec.limits.min_weight * weight(root.counts)
+            owner = GrowingTree(tree, weight(of_root.structure), min_weight)
             growing.append(owner)
-            if self._is_small(owner.nodes[tree.root]):
-                owner.small.append(tree.root)
-            else:
-                waiting.append(Waiting(owner, tree.root, None, tree.root))
+            waiting += self._add(owner, tree.root, root, None, of_root)
         return growing, waiting
 
-    def _is_small(self, node: Top) -> bool:
-        n_points = int(node.counts.sum())
-        if self._problem.is_honest:
-            n_points += node.n_structure
-        return n_points <= self._room.gather_rows
-
-    # ---- one level ------------------------------------------------------------------
-
-    def _split(
-        self,
-        points: Sequence[Future],
-        waiting: Sequence[Waiting],
-        before: dict[int, Future],
-    ) -> tuple[Cuts, dict[int, Future]]:
-        """Let splits be drawn; nodes without one become leaves.
-
-        Counts of a tree are added up on one worker, which keeps them for the level
-        below: trees are dealt out to groups, one a worker.
-        """
-        groups: dict[int, list[Waiting]] = {}
-        for node in waiting:
-            group = node.owner.tree.root % self._cluster.n_workers
-            groups.setdefault(group, []).append(node)
-        counts = {group: self._count(points, nodes) for group, nodes in groups.items()}
-        times, lacks = 1, True
-        while lacks:
-            chosen = {
-                group: self._choose(
-                    points, nodes, (counts[group], before.get(group)), group, times
-                )
-                for group, nodes in groups.items()
-            }
-            splits = self._cluster.gather(
-                [self._on(g, _choice.splits_of, future) for g, future in chosen.items()]
-            )
-            lacks = any(_choice.LACKS in of_group for of_group in splits)
-            times *= 4
-        nodes, cuts = [], []
-        for of_group, drawn in zip(groups.values(), splits, strict=True):
-            for node, split in zip(of_group, drawn, strict=True):
-                if split is None:
-                    node.owner.leaves.append(node.number)
-                    continue
-                top = node.owner.nodes[node.number]
-                cut, (top.threshold, top.feature), top.decrease = split
-                top.children = next(self._numbers), next(self._numbers)
-                nodes.append(node.number)
-                cuts.append((cut, top.children))
-        return (
-            Cuts(
-                nodes,
-                np.array([cut for cut, _ in cuts], dtype=np.int32).reshape(-1, 4),
-                np.array([pair for _, pair in cuts], dtype=np.int64).reshape(-1, 2),
-            ),
-            chosen,
-        )
-
-    def _count(
-        self, points: Sequence[Future], waiting: Sequence[Waiting]
-    ) -> list[Future]:
-        counted = counted_for(waiting)
-        return self._on_shards(points, _shards.count, counted, self._told)
-
-    def _choose(
-        self,
-        points: Sequence[Future],
-        waiting: Sequence[Waiting],
-        known: tuple[list[Future], Future | None],
-        group: int,
-        times: int,
-    ) -> Future:
-        """Let splits be drawn from counts, and from what was chosen for the parents."""
-        place = {number: i for i, number in enumerate(counted_for(waiting))}
-        asked = []
-        for node in waiting:
-            owner, top = node.owner, node.owner.nodes[node.number]
-            asked.append(
-                Asked(
-                    node.number,
-                    top.path,
-                    top.depth,
-                    owner.tree.key,
-                    top.n_structure,
-                    int(top.counts.sum()),
-                    owner.root_weight,
-                    place[node.counted],
-                    None if node.counted == node.number else node.parent,
-                )
-            )
-        asking = (*known, asked, self._told)
-        if not self._problem.rule.restricts:
-            return self._on(group, _choice.choose, *asking)
-        numbers = [node.number for node in waiting]
-        parts = self._on_shards(points, _shards.numbers, numbers)
-        wanted = self._on(group, _choice.want_points, parts, asked, self._told, times)
-        codes = [
-            self._on(worker, _shards.codes_at, shard, wanted)
-            for worker, shard in self._shards
-        ]
-        return self._on(group, _choice.choose, *asking, wanted, codes)
-
     def _add_children(
-        self, points: Sequence[Future], asked: Sequence[Waiting], cuts: Cuts
-    ) -> list[Waiting]:
+        self,
+        points: Sequence[Future],
+        parents: Sequence[WaitingNode],
+        splits: NodeSplits,
+    ) -> list[WaitingNode]:
         """Add the children of nodes that are split; return those that wait."""
-        if not cuts.nodes:
+        if not splits.nodes:
             return []
-        children = cuts.children.ravel().tolist()
-        sizes = self._count_classes(points, children, self._problem.n_classes)
-        place = {number: i for i, number in enumerate(cuts.nodes)}
-        waiting: list[Waiting] = []
-        for node in asked:
-            top = node.owner.nodes[node.number]
+        counts = self._count_classes(points, splits.children.ravel().tolist())
+        first = {number: 2 * i for i, number in enumerate(splits.nodes)}
+        waiting: list[WaitingNode] = []
+        for parent in parents:
+            owner, top = parent.owner, parent.top
             if top.children is None:
                 continue
-            i = 2 * place[node.number]
-            if self._is_refused(node.owner, sizes.estimation[i : i + 2]):
+            i = first[parent.number]
+            pair = counts[i : i + 2]
+            children = [
+                self._large_nodes.node(path, top.depth + 1, of_child)
+                for path, of_child in zip(paths_below(top.path), pair, strict=True)
+            ]
+            if any(self._is_refused(owner, child) for child in children):
                 top.children, top.threshold, top.feature = None, 0.0, 0
                 top.decrease = 0.0
-                node.owner.leaves.append(node.number)
+                owner.leaves.append(parent.number)
                 continue
-            waiting += self._children(node, sizes, i)
+            for number, child, of_child in zip(
+                top.children, children, pair, strict=True
+            ):
+                waiting += self._add(owner, number, child, parent.number, of_child)
         return waiting
 
-    def _is_refused(self, owner: GrowingTree, counts: NDArray[np.int64]) -> bool:
-        """Whether a child would have no estimation point, or too little weight."""
-        if not counts.any(axis=1).all():
-            return True
-        return owner.min_weight > 0 and any(
-            self._chooser.weight(of_child) < owner.min_weight for of_child in counts
-        )
+    def _add(
+        self,
+        owner: GrowingTree,
+        number: int,
+        node: TopNode,
+        parent: int | None,
+        counts: NodeCounts,
+    ) -> Iterator[WaitingNode]:
+        """Add a node; yield it if it waits for its split."""
+        owner.nodes[number] = node
+        if self._large_nodes.is_leaf(node, counts):
+            owner.leaves.append(number)
+        elif self._n_points(node) <= self._memory.gather_rows:
+            owner.small.append(number)
+        else:
+            yield WaitingNode(owner, number, parent, counts.by_shard)
 
-    def _children(self, node: Waiting, sizes: Sizes, place: int) -> Iterable[Waiting]:
-        owner, top = node.owner, node.owner.nodes[node.number]
-        assert top.children is not None
-        paths = paths_below(top.path)
-        n_structure = sizes.structure[place : place + 2].sum(axis=1).tolist()
-        for side, number in enumerate(top.children):
-            owner.nodes[number] = Top(
-                paths[side],
-                top.depth + 1,
-                n_structure[side],
-                sizes.estimation[place + side],
-            )
-        # What the one with fewer points leaves is the other's.
-        counted = top.children[0 if n_structure[0] <= n_structure[1] else 1]
-        for number in top.children:
-            if self._is_small(owner.nodes[number]):
-                owner.small.append(number)
-            else:
-                yield Waiting(owner, number, node.number, counted)
+    def _is_refused(self, owner: GrowingTree, child: TopNode) -> bool:
+        """Whether a child would have too few points, or too little weight."""
+        if child.n_points < self._spec.limits.min_side:
+            return True
+        least = owner.min_weight
+        return least > 0 and self._chooser.weight(child.counts) < least
+
+    def _n_points(self, node: TopNode) -> int:
+        """Return how many points a node has, of both kinds."""
+        return node.n_points + node.n_structure * self._spec.is_honest
+
+    def _set_splits(
+        self, level: Sequence[WaitingNode], drawn: dict[int, SplitOrLeaf]
+    ) -> NodeSplits:
+        """Split nodes; those without a split become leaves."""
+        splits = []
+        for node in level:
+            split = drawn[node.number]
+            if split is None:
+                node.owner.leaves.append(node.number)
+                continue
+            top = node.top
+            cut, (top.threshold, top.feature), top.decrease = split
+            top.children = next(self._numbers), next(self._numbers)
+            splits.append((node.number, cut, top.children))
+        return NodeSplits.of(splits)
 
     # ---- small subtrees -------------------------------------------------------------
 
-    def _finish(
+    def _grow_small(
         self, points: Sequence[Future], growing: Sequence[GrowingTree]
     ) -> Iterator[Arrays]:
-        """Let small subtrees grow, and put trees together."""
+        """Let small subtrees grow, and yield the arrays of whole trees."""
         futures: dict[int, list[Future]] = {}
-        for worker in range(self._cluster.n_workers):
-            mine = growing[worker :: self._cluster.n_workers]
-            for bundle in self._bundles(mine):
+        n_workers = self._cluster.n_workers
+        for worker in range(n_workers):
+            small = (
+                ((owner, number), self._n_points(owner.nodes[number]))
+                for owner in growing[worker::n_workers]
+                for number in owner.small
+            )
+            for bundle in self._memory.bundles(small):
                 self._grow_bundle(points, bundle, worker, futures)
         for owner in growing:
+            key, root = owner.tree.key, owner.tree.root
             below: dict[int, Arrays] = {}
-            for grown in self._cluster.gather(futures.pop(owner.tree.root, [])):
+            for grown in self._cluster.gather(futures.pop(root, [])):
                 below |= grown
             for number in owner.leaves:
-                below[number] = self._leaf(owner.nodes[number], owner.tree.key)
-            yield _subtrees.graft(
-                owner.tree.root, owner.nodes, below, self._problem.n_features
-            )
-
-    def _leaf(self, node: Top, key: NDArray[np.uint64]) -> Arrays:
-        return _subtrees.top_leaf(node, key, self._chooser)
-
-    def _bundles(
-        self, growing: Sequence[GrowingTree]
-    ) -> Iterator[list[tuple[GrowingTree, list[int]]]]:
-        """Deal small nodes out to tasks that take no more rows than allowed.
-
-        A row is sent once, however many trees want it.
-        """
-        bundle: list[tuple[GrowingTree, list[int]]] = []
-        n_points = 0
-        for owner in growing:
-            of_tree: list[int] = []
-            for number in owner.small:
-                top = owner.nodes[number]
-                more = int(top.counts.sum()) + top.n_structure * self._problem.is_honest
-                if min(n_points + more, self._problem.n_points) > self._room.sent_rows:
-                    yield [*bundle, *([(owner, of_tree)] if of_tree else [])]
-                    bundle, of_tree, n_points = [], [], 0
-                of_tree.append(number)
-                n_points += more
-            if of_tree:
-                bundle.append((owner, of_tree))
-        if bundle:
-            yield bundle
+                below[number] = top_leaf(owner.nodes[number], key, self._chooser)
+            yield join_subtrees(root, owner.nodes, below, self._spec.rows.n_features)
 
     def _grow_bundle(
         self,
         points: Sequence[Future],
-        bundle: Sequence[tuple[GrowingTree, list[int]]],
+        bundle: Sequence[tuple[GrowingTree, int]],
         worker: int,
         futures: dict[int, list[Future]],
     ) -> None:
-        numbers = [number for _, of_tree in bundle for number in of_tree]
-        excerpts = self._on_shards(points, _excerpts.excerpt, numbers)
-        rows = self._on(worker, self._rows, excerpts, self._told)
-        for owner, of_tree in bundle:
-            nodes = [
-                Small(
-                    number,
-                    owner.nodes[number].path,
-                    owner.nodes[number].depth,
-                    owner.tree.key,
-                    owner.nodes[number].n_structure,
-                    owner.root_weight,
-                    owner.min_weight,
-                )
-                for number in of_tree
-            ]
-            grown = self._on(worker, self._grow_below, rows, nodes, self._told)
-            futures.setdefault(owner.tree.root, []).append(grown)
+        """Let the subtrees of a bundle grow, with a task for each tree."""
+        nodes = [number for _, number in bundle]
+        gathered = self._shards.map(gather_rows, nodes, per_shard=[points])
+        submit, spec = self._cluster.submit, self._shared_spec
+        rows = submit(SubtreeRows, gathered, spec, worker=worker)
+        for root, of_tree in itertools.groupby(bundle, lambda pair: pair[0].tree.root):
+            roots = [subtree_root(owner, number) for owner, number in of_tree]
+            grown = submit(grow_subtrees, rows, roots, spec, worker=worker)
+            futures.setdefault(root, []).append(grown)
 
 
-def counted_for(waiting: Sequence[Waiting]) -> list[int]:
-    """Return the nodes that are counted for those that wait."""
-    return sorted({node.counted for node in waiting})
+def subtree_root(owner: GrowingTree, number: int) -> SubtreeRoot:
+    """Return what a worker must know of a node to grow its subtree."""
+    node = owner.nodes[number]
+    below = node.path, node.depth, owner.root_weight, owner.min_weight
+    return SubtreeRoot(number, owner.tree.key, node.n_structure, below)

@@ -195,8 +195,6 @@ class FlatForest:
 
     def _is_worth_it(self, n_rows: int) -> bool:
         """Note that rows come; return whether what is made for many pays by now."""
-        if not _core.plan.is_taken("coded_rows"):
-            return False
         state = vars(self)
         state["_n_visits"] = state.get("_n_visits", 0) + n_rows * len(self)
         return serves_many(state["_n_visits"], len(self.nodes))

@@ -226,11 +226,11 @@ cdef class TrainingTable:
         if (~has_bits).sum() > most_others * len(n_bins):
             return
         has_bits &= codes.max(axis=0) < n_bins
-        n_columns_of_bits = np.where(has_bits, n_bins - ~self.arguments[1], 0)
-        if (~has_bits).sum() > most_others * len(n_bins) or n_columns_of_bits.sum() == 0:
+        n_bits = np.where(has_bits, n_bins - ~self.arguments[1], 0)
+        if (~has_bits).sum() > most_others * len(n_bins) or n_bits.sum() == 0:
             return
-        start = np.concatenate([[0], np.cumsum(n_columns_of_bits)]).astype(np.int32)
-        bins = np.concatenate([np.arange(n, dtype=np.int32) for n in n_columns_of_bits])
+        start = np.concatenate([[0], np.cumsum(n_bits)]).astype(np.int32)
+        bins = np.concatenate([np.arange(n, dtype=np.int32) for n in n_bits])
         has_bits = has_bits.view(np.uint8)
         words = np.empty(((len(codes) + 63) // 64, start[len(n_bins)]), dtype=np.uint64)
 

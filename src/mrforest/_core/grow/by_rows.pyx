@@ -230,7 +230,9 @@ cdef class RowBuilder(CutBuilder):
 
     # ---- one node ------------------------------------------------------------------------
 
-    cdef Py_ssize_t part_structure(self, const PendingNode* node, const Split* split) noexcept nogil:
+    cdef Py_ssize_t part_structure(
+        self, const PendingNode* node, const Split* split
+    ) noexcept nogil:
         """Part the structure points; return how many go left. Those of a block are left where
         they are in the list of the tree, for nobody looks there again, and its lists are parted
         when it is known who looks at them."""

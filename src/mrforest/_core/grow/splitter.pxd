@@ -18,7 +18,7 @@ cdef struct Split:
 cdef class Splitter(FeatureScores):
     cdef int split(self, NodeView* node, Split* split) noexcept nogil
     cdef bint score_one(
-        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_splittable,
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_found,
         Draw* draw) noexcept nogil
     cdef int make_lists(self, BitMatrices* matrices) noexcept nogil
     cdef Py_ssize_t score_block(self, const NodeView* node, Draw* draw) noexcept nogil
@@ -26,6 +26,6 @@ cdef class Splitter(FeatureScores):
     cdef Py_ssize_t score_drawn(self, const NodeView* node, Draw* draw) noexcept nogil
     cdef bint can_use_block(self) noexcept nogil
     cdef void set_table(self, const Table* table) noexcept nogil
-    cdef bint keep_if_splittable(
-        self, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_splittable, double best
+    cdef bint add_splittable(
+        self, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_found, double best
     ) noexcept nogil

@@ -15,7 +15,7 @@ from mrforest._core.score.impurity cimport score_tolerance
 from mrforest._core.score.node_lists cimport new_node_lists
 from mrforest._core.score.sorted_block cimport SortedBlock, find_best, new_block
 from mrforest._core.score.workspace cimport NO_CUT
-from mrforest._core.types cimport BAD_CHOICE, GINI, NONE, OUT_OF_MEMORY, Table
+from mrforest._core.types cimport BAD_CHOICE, NONE, OUT_OF_MEMORY, Table
 
 
 cdef class Splitter(FeatureScores):
@@ -24,7 +24,7 @@ cdef class Splitter(FeatureScores):
     # ---- some features -------------------------------------------------------------------
 
     cdef bint score_one(
-        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_splittable,
+        self, const NodeView* node, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_found,
         Draw* draw
     ) noexcept nogil:
         """Whether a feature has a candidate; then it is written to `able` and `best`."""
@@ -35,24 +35,24 @@ cdef class Splitter(FeatureScores):
             best = self.best_alone(node, feature, place)
         else:
             if self.rule.restricts:
-                self.splittable[n_splittable].before = draw[0]
+                self.splittable[n_found].before = draw[0]
             best = self.best_of_cuts(self.score_feature(node, feature, place, draw))
-        return self.keep_if_splittable(feature, place, n_splittable, best)
+        return self.add_splittable(feature, place, n_found, best)
 
-    cdef inline bint keep_if_splittable(
-        self, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_splittable, double best
+    cdef inline bint add_splittable(
+        self, Py_ssize_t feature, Py_ssize_t place, Py_ssize_t n_found, double best
     ) noexcept nogil:
         """Write a feature to `able` and `best`, unless it has no cut."""
-        self.best[n_splittable] = best
-        self.splittable_columns[n_splittable] = <int32_t> feature
-        self.splittable[n_splittable].place = place
+        self.best[n_found] = best
+        self.splittable_columns[n_found] = <int32_t> feature
+        self.splittable[n_found].place = place
         return best != NO_CUT
 
     cdef Py_ssize_t score_drawn(self, const NodeView* node, Draw* draw) noexcept nogil:
         """Look at as many features as the rule wants, and further ones until one has a candidate;
         return how many have."""
         cdef Py_ssize_t n_features = self.table.n_features
-        cdef Py_ssize_t n = self.rule.count_features(n_features, draw), n_drawn = 0, n_splittable = 0, i
+        cdef Py_ssize_t n = self.rule.count_features(n_features, draw), n_drawn = 0, n_found = 0, i
         if n < n_features:
             n_drawn = n
             for i in range(n):
@@ -63,15 +63,15 @@ cdef class Splitter(FeatureScores):
         self.is_listed = self.can_be_listed(node)
         self.count_together(node, self.order.features, n, self.place)
         for i in range(n):
-            n_splittable += self.score_one(node, self.order.features[i], self.place[i], n_splittable, draw)
-        while n_splittable == 0 and n < n_features:
+            n_found += self.score_one(node, self.order.features[i], self.place[i], n_found, draw)
+        while n_found == 0 and n < n_features:
             next_feature(&self.order, n, &draw.stream)
             self.count_together(node, self.order.features + n, 1, self.place + n)
-            n_splittable += self.score_one(node, self.order.features[n], self.place[n], n_splittable, draw)
+            n_found += self.score_one(node, self.order.features[n], self.place[n], n_found, draw)
             n += 1
             n_drawn = n
         put_back(&self.order, n_drawn)
-        return n_splittable
+        return n_found
 
     # ---- in a block ----------------------------------------------------------------------
 
@@ -109,24 +109,25 @@ cdef class Splitter(FeatureScores):
         cdef SortedBlock* block = self.block
         cdef const int32_t* above = block.open + node.level * block.n_features
         cdef int32_t* open = block.open + (node.level + 1) * block.n_features
-        cdef Py_ssize_t i, n_splittable = 0
+        cdef Py_ssize_t i, n_found = 0
         cdef int32_t number
         self.rule.count_features(self.table.n_features, draw)
         find_best(block, node.first, node.level)
         for i in range(block.n_open[node.level]):
-            number = open[n_splittable] = above[i]
+            number = open[n_found] = above[i]
             if block.is_plain[number]:
-                n_splittable += self.keep_if_splittable(block.feature[number], number, n_splittable, block.best[i])
+                n_found += self.add_splittable(
+                    block.feature[number], number, n_found, block.best[i])
             else:
-                n_splittable += self.score_one(node, block.feature[number], number, n_splittable, draw)
-        block.n_open[node.level + 1] = n_splittable
-        return n_splittable
+                n_found += self.score_one(node, block.feature[number], number, n_found, draw)
+        block.n_open[node.level + 1] = n_found
+        return n_found
 
     # ---- in a sheet ----------------------------------------------------------------------
 
     cdef Py_ssize_t score_bit_matrix(self, const NodeView* node, Draw* draw) noexcept nogil:
         """Look at all features; return how many have a candidate."""
-        cdef Py_ssize_t f, i = 0, n_splittable = 0
+        cdef Py_ssize_t f, i = 0, n_found = 0
         self.rule.count_features(self.table.n_features, draw)
         count_all_bits(self.matrices)
         if self.n_others == 0:
@@ -136,18 +137,18 @@ cdef class Splitter(FeatureScores):
         self.count_together(node, self.others, self.n_others, self.place)
         for f in range(self.table.n_features):
             if self.matrices.slices.has_bits[f]:
-                n_splittable += self.keep_if_splittable(f, NONE, n_splittable, best_of_bits(self.matrices, f))
+                n_found += self.add_splittable(f, NONE, n_found, best_of_bits(self.matrices, f))
             else:
-                n_splittable += self.score_one(node, f, self.place[i], n_splittable, draw)
+                n_found += self.score_one(node, f, self.place[i], n_found, draw)
                 i += 1
-        return n_splittable
+        return n_found
 
     # ---- the node ------------------------------------------------------------------------
 
     cdef int split(self, NodeView* node, Split* split) noexcept nogil:
         """Let the rule draw a feature and a cut; 0 if the node stays a leaf."""
         cdef Draw draw
-        cdef Py_ssize_t n_splittable, n_cuts, i, chosen
+        cdef Py_ssize_t n_found, n_cuts, i, chosen
         cdef double highest, tolerance
         cdef SplittableFeature* splittable
         draw.stream = node.stream
@@ -158,20 +159,20 @@ cdef class Splitter(FeatureScores):
         draw.totals = node.totals
         draw.features = self.splittable_columns
         if self.matrices is not NULL and self.rule.looks_at_all:
-            n_splittable = self.score_bit_matrix(node, &draw)
+            n_found = self.score_bit_matrix(node, &draw)
         elif node.level != NONE:
-            n_splittable = self.score_block(node, &draw)
+            n_found = self.score_block(node, &draw)
         else:
-            n_splittable = self.score_drawn(node, &draw)
-        if n_splittable == 0:
+            n_found = self.score_drawn(node, &draw)
+        if n_found == 0:
             return 0
 
         highest = self.best[0]
-        for i in range(1, n_splittable):
+        for i in range(1, n_found):
             highest = max(highest, self.best[i])
         tolerance = score_tolerance(self.table, node.totals, highest)
-        chosen = self.rule.choose_feature(self.best, n_splittable, tolerance, self.work, &draw)
-        if not 0 <= chosen < n_splittable:
+        chosen = self.rule.choose_feature(self.best, n_found, tolerance, self.work, &draw)
+        if not 0 <= chosen < n_found:
             return 0 if chosen == LEAF else BAD_CHOICE
         splittable = &self.splittable[chosen]
         splittable.feature = self.splittable_columns[chosen]

@@ -24,7 +24,7 @@ cdef enum:
 
 
 cdef struct BitMatrix:
-    Py_ssize_t n_columns_of_bits
+    Py_ssize_t n_bits
     Py_ssize_t n_words[2]       # of a mask, for each kind
     # Places in the memory of all sheets
     Py_ssize_t start            # int32, per feature: its first slice; [n_features]: n_slices
@@ -73,10 +73,12 @@ cdef BitMatrices* new_bit_matrices(
     int n_kinds, bint keeps_structure, int64_t floor) noexcept nogil
 cdef void free_bit_matrices(BitMatrices* matrices) noexcept nogil
 cdef int make_first_matrix(
-    BitMatrices* matrices, const int32_t* structure, Py_ssize_t n_structure, const int32_t* estimation,
+    BitMatrices* matrices, const int32_t* structure, Py_ssize_t n_structure,
+    const int32_t* estimation,
     Py_ssize_t n_estimation, Py_ssize_t* mask) noexcept nogil
 cdef int enter_matrix(
-    BitMatrices* matrices, int matrix, Py_ssize_t mask, Py_ssize_t n_structure, Py_ssize_t n_estimation
+    BitMatrices* matrices, int matrix, Py_ssize_t mask, Py_ssize_t n_structure,
+    Py_ssize_t n_estimation
 ) noexcept nogil
 cdef void write_rows_of_mask(
     const BitMatrices* matrices, int kind, const uint64_t* mask, int32_t* out) noexcept nogil
@@ -89,7 +91,9 @@ cdef inline int32_t* ints_at(const BitMatrices* matrices, Py_ssize_t place) noex
     return <int32_t*> (matrices.memory + place)
 
 
-cdef inline const uint64_t* estimation_mask(const BitMatrices* matrices, Py_ssize_t mask) noexcept nogil:
+cdef inline const uint64_t* estimation_mask(
+    const BitMatrices* matrices, Py_ssize_t mask
+) noexcept nogil:
     """The part of a mask over the sheet that tells of the estimation points."""
     if matrices.n_kinds == 2:
         mask += matrices.items[matrices.matrix].n_words[STRUCTURE]

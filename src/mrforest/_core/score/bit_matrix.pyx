@@ -51,7 +51,8 @@ cdef BitMatrices* new_bit_matrices(
     if (matrices.mask[0] is NULL or matrices.mask[1] is NULL or matrices.left[0] is NULL
             or matrices.left[1] is NULL or matrices.class_mask is NULL
             or matrices.totals is NULL or matrices.counts is NULL or matrices.n_left is NULL
-            or matrices.n_estimation_left is NULL or matrices.scores is NULL or matrices.kept is NULL
+            or matrices.n_estimation_left is NULL or matrices.scores is NULL
+            or matrices.kept is NULL
             or matrices.every is NULL or matrices.some_left is NULL or matrices.some_scores is NULL
             or matrices.row is NULL or matrices.other_row is NULL):
         free_bit_matrices(matrices)
@@ -109,7 +110,7 @@ cdef inline Py_ssize_t take(BitMatrices* matrices, Py_ssize_t n_words) noexcept 
 
 
 cdef BitMatrix* add_sheet(
-    BitMatrices* matrices, Py_ssize_t n_columns_of_bits, const Py_ssize_t* n_points
+    BitMatrices* matrices, Py_ssize_t n_bits, const Py_ssize_t* n_points
 ) noexcept nogil:
     """Room for a sheet; NULL: no memory."""
     cdef BitMatrix* items
@@ -124,18 +125,18 @@ cdef BitMatrix* add_sheet(
         matrices.items = items
         matrices.item_capacity = 2 * matrices.n_items + 16
     matrix = &matrices.items[matrices.n_items]
-    matrix.n_columns_of_bits = n_columns_of_bits
-    size = F // 2 + 1 + n_columns_of_bits // 2 + 1
+    matrix.n_bits = n_bits
+    size = F // 2 + 1 + n_bits // 2 + 1
     for kind in range(2):
         matrix.n_words[kind] = words_for(n_points[kind]) if kind < matrices.n_kinds else 0
-        size += matrix.n_words[kind] * n_columns_of_bits + 32 * matrix.n_words[kind] * matrices.keeps_rows[kind]
+        size += matrix.n_words[kind] * (n_bits + 32 * matrices.keeps_rows[kind])
     size += K * matrix.n_words[STRUCTURE]
     if reserve(matrices, size) != 0:
         return NULL
     matrix.start = take(matrices, F // 2 + 1)
-    matrix.bin = take(matrices, n_columns_of_bits // 2 + 1)
+    matrix.bin = take(matrices, n_bits // 2 + 1)
     for kind in range(2):
-        matrix.words[kind] = take(matrices, matrix.n_words[kind] * n_columns_of_bits)
+        matrix.words[kind] = take(matrices, matrix.n_words[kind] * n_bits)
         matrix.rows[kind] = take(matrices, 32 * matrix.n_words[kind] * matrices.keeps_rows[kind])
     matrix.classes = take(matrices, K * matrix.n_words[STRUCTURE])
     matrices.n_items += 1
@@ -248,22 +249,22 @@ cdef Py_ssize_t find_kept(BitMatrices* matrices, const BitMatrix* matrix) noexce
     """Slices that have structure points of the node on both sides; return how many."""
     cdef Py_ssize_t s, n = 0
     kernels.find_sides(
-        matrices.memory + matrix.words[STRUCTURE], matrix.n_columns_of_bits, matrices.mask[STRUCTURE],
+        matrices.memory + matrix.words[STRUCTURE], matrix.n_bits, matrices.mask[STRUCTURE],
         matrix.n_words[STRUCTURE], matrices.row, matrices.other_row)
-    for s in range(matrix.n_columns_of_bits):
+    for s in range(matrix.n_bits):
         matrices.kept[n] = <int32_t> s
         n += matrices.row[s] != 0 and matrices.other_row[s] != 0
     return n
 
 
 cdef inline void squeeze(
-    BitMatrices* matrices, int kind, Py_ssize_t words, Py_ssize_t n_columns_of_bits, const int32_t* kept,
+    BitMatrices* matrices, int kind, Py_ssize_t words, Py_ssize_t n_bits, const int32_t* kept,
     Py_ssize_t n_kept, Py_ssize_t n_words, Py_ssize_t n_out, Py_ssize_t out
 ) noexcept nogil:
     """Write some slices of the points of the node to another place."""
     memset(matrices.memory + out, 0, n_out * n_kept * sizeof(uint64_t))
     kernels.squeeze(
-        matrices.memory + words, n_columns_of_bits, kept, n_kept, matrices.mask[kind], n_words, 0,
+        matrices.memory + words, n_bits, kept, n_kept, matrices.mask[kind], n_words, 0,
         matrices.memory + out)
 
 
@@ -291,7 +292,7 @@ cdef int make_matrix(BitMatrices* matrices) noexcept nogil:
     start[matrices.slices.n_features] = <int32_t> n_kept
     for kind in range(matrices.n_kinds):
         squeeze(
-            matrices, kind, old.words[kind], old.n_columns_of_bits, matrices.kept, n_kept, old.n_words[kind],
+            matrices, kind, old.words[kind], old.n_bits, matrices.kept, n_kept, old.n_words[kind],
             matrix.n_words[kind], matrix.words[kind])
         if matrices.keeps_rows[kind]:
             kernels.rows_of_mask(
@@ -307,7 +308,8 @@ cdef int make_matrix(BitMatrices* matrices) noexcept nogil:
 # ---- a node ------------------------------------------------------------------------------
 
 cdef int enter_matrix(
-    BitMatrices* matrices, int matrix, Py_ssize_t mask, Py_ssize_t n_structure, Py_ssize_t n_estimation
+    BitMatrices* matrices, int matrix, Py_ssize_t mask, Py_ssize_t n_structure,
+    Py_ssize_t n_estimation
 ) noexcept nogil:
     """Look at a node whose mask was the last that was written and is not yet entered.
 
@@ -351,7 +353,7 @@ cdef void find_left_by_slice(
         s += 1
     words = matrices.memory + matrix.words[kind] + s
     for w in range(matrix.n_words[kind]):
-        matrices.left[kind][w] = matrices.mask[kind][w] & words[w * matrix.n_columns_of_bits]
+        matrices.left[kind][w] = matrices.mask[kind][w] & words[w * matrix.n_bits]
 
 
 cdef void find_left_by_code(

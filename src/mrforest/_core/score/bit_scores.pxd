@@ -12,6 +12,8 @@ cdef void count_all_bits(BitMatrices* matrices) noexcept nogil
 cdef void count_bits_of(
     BitMatrices* matrices, const int32_t* features, Py_ssize_t n_features) noexcept nogil
 cdef double best_of_bits(const BitMatrices* matrices, Py_ssize_t feature) noexcept nogil
-cdef Py_ssize_t best_of_all(const BitMatrices* matrices, int32_t* features, double* best) noexcept nogil
+cdef Py_ssize_t best_of_all(
+    const BitMatrices* matrices, int32_t* features, double* best
+) noexcept nogil
 cdef Py_ssize_t cuts_of_bits(
     const BitMatrices* matrices, Py_ssize_t feature, double* scores, Cut* cuts) noexcept nogil

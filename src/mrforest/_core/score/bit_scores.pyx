@@ -49,7 +49,7 @@ cdef void find_pure_sides(const BitMatrices* matrices, bint* is_pure) noexcept n
 cdef void count_all_bits(BitMatrices* matrices) noexcept nogil:
     """Points on the left of all slices, and their scores."""
     cdef const BitMatrix* matrix = &matrices.items[matrices.matrix]
-    cdef Py_ssize_t n = matrix.n_columns_of_bits, capacity = matrices.slices.n
+    cdef Py_ssize_t n = matrix.n_bits, capacity = matrices.slices.n
     kernels.count_left(
         matrices.memory + matrix.words[STRUCTURE], n, n, matrices.class_mask, matrices.n_classes,
         matrix.n_words[STRUCTURE], capacity, matrices.counts)
@@ -76,13 +76,14 @@ cdef void count_bits_of(
             n += 1
     if scores_bits_one_by_one(matrix.n_words[STRUCTURE]):
         kernels.score_some(
-            matrices.memory + matrix.words[STRUCTURE], matrix.n_columns_of_bits, listed, n,
+            matrices.memory + matrix.words[STRUCTURE], matrix.n_bits, listed, n,
             matrices.class_mask, matrix.n_words[STRUCTURE], matrices.totals, matrices.n_classes,
             <double> matrices.n_points[STRUCTURE], matrices.n_left, matrices.scores)
     else:
         kernels.count_left_of_some(
-            matrices.memory + matrix.words[STRUCTURE], matrix.n_columns_of_bits, listed, n,
-            matrices.class_mask, matrices.n_classes, matrix.n_words[STRUCTURE], capacity, matrices.counts)
+            matrices.memory + matrix.words[STRUCTURE], matrix.n_bits, listed, n,
+            matrices.class_mask, matrices.n_classes, matrix.n_words[STRUCTURE], capacity,
+            matrices.counts)
         kernels.score_columns(
             matrices.counts, capacity, n, matrices.totals, matrices.n_classes,
             <double> matrices.n_points[STRUCTURE], matrices.some_left, matrices.some_scores)
@@ -91,13 +92,15 @@ cdef void count_bits_of(
             matrices.scores[listed[i]] = matrices.some_scores[i]
     if matrices.counts_estimation:
         kernels.count_left_of_some(
-            matrices.memory + matrix.words[ESTIMATION], matrix.n_columns_of_bits, listed, n,
+            matrices.memory + matrix.words[ESTIMATION], matrix.n_bits, listed, n,
             matrices.mask[ESTIMATION], 1, matrix.n_words[ESTIMATION], capacity, matrices.some_left)
         for i in range(n):
             matrices.n_estimation_left[listed[i]] = matrices.some_left[i]
 
 
-cdef inline Candidates candidates_of(const BitMatrices* matrices, Py_ssize_t feature) noexcept nogil:
+cdef inline Candidates candidates_of(
+    const BitMatrices* matrices, Py_ssize_t feature
+) noexcept nogil:
     cdef const int32_t* start = ints_at(matrices, matrices.items[matrices.matrix].start)
     cdef Candidates candidates
     candidates.next = start[feature]
@@ -147,7 +150,9 @@ cdef double best_of_bits(const BitMatrices* matrices, Py_ssize_t feature) noexce
     return best
 
 
-cdef Py_ssize_t best_of_all(const BitMatrices* matrices, int32_t* features, double* best) noexcept nogil:
+cdef Py_ssize_t best_of_all(
+    const BitMatrices* matrices, int32_t* features, double* best
+) noexcept nogil:
     """The same of all features, which are all sliced and counted: those that have a candidate, and
     their best scores; return how many they are."""
     cdef Py_ssize_t f, n = 0

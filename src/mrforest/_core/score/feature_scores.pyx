@@ -63,7 +63,8 @@ cdef class FeatureScores(Workspace):
             for i in range(n):
                 if not (self.has_bits(features[i]) or self.has_no_cut(node, features[i])):
                     place[i] = select_feature(node_histogram, self.table, features[i])
-            if not count_node_histogram(node_histogram, self.table, node.structure, node.n_structure):
+            if not count_node_histogram(
+                    node_histogram, self.table, node.structure, node.n_structure):
                 for i in range(n):
                     place[i] = NONE
             elif self.floor > 0 and not self.counts_points:
@@ -256,7 +257,8 @@ cdef class FeatureScores(Workspace):
             if (self.has_bits(feature) or self.has_no_cut(node, feature)
                     or not self.is_plain_in(node, feature, place[i])):
                 continue
-            if n_same_width > 0 and self.table.n_bins[feature] != self.table.n_bins[self.same_width[0]]:
+            if (n_same_width > 0
+                    and self.table.n_bins[feature] != self.table.n_bins[self.same_width[0]]):
                 self.find_best_of_same_width(node, n_same_width)
                 n_same_width = 0
             self.same_width[n_same_width] = feature

@@ -148,7 +148,7 @@ cdef void count_columns(
     const int32_t* rows,    # IN
     Py_ssize_t n,
     Selection chosen,
-    const int64_t* target_of_row,    # IN   of the rows: class or moment, unless all features are chosen
+    const int64_t* target_of_row,   # IN   class or moment; NULL: all features are chosen
     const int64_t* mass,    # IN
     void* counts,           # OUT
 ) noexcept nogil:

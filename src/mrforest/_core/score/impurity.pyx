@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The parts of impurity.pxd that are too long to inline."""
 
-import numpy as np
 
-from libc.math cimport floor, log, sqrt
+from libc.math cimport log, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 

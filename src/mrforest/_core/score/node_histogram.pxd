@@ -22,11 +22,11 @@ cdef struct NodeHistogram:
 
 
 cdef NodeHistogram* new_node_histogram(const Table* table, Py_ssize_t n_structure) noexcept nogil
-cdef void free_node_histogram(NodeHistogram* node_histogram) noexcept nogil
-cdef void select_none(NodeHistogram* node_histogram) noexcept nogil
+cdef void free_node_histogram(NodeHistogram* histogram) noexcept nogil
+cdef void select_none(NodeHistogram* histogram) noexcept nogil
 cdef Py_ssize_t select_feature(
-    NodeHistogram* node_histogram, const Table* table, int32_t feature) noexcept nogil
+    NodeHistogram* histogram, const Table* table, int32_t feature) noexcept nogil
 cdef bint count_node_histogram(
-    NodeHistogram* node_histogram, const Table* table, const int32_t* rows, Py_ssize_t n) noexcept nogil
+    NodeHistogram* histogram, const Table* table, const int32_t* rows, Py_ssize_t n) noexcept nogil
 cdef void count_node_histogram_points(
-    NodeHistogram* node_histogram, const Table* table, const int32_t* rows, Py_ssize_t n) noexcept nogil
+    NodeHistogram* histogram, const Table* table, const int32_t* rows, Py_ssize_t n) noexcept nogil

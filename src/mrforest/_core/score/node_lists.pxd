@@ -23,11 +23,11 @@ cdef struct NodeLists:
 
 
 cdef NodeLists* new_node_lists(Py_ssize_t n_lists) noexcept nogil
-cdef void free_node_lists(NodeLists* node_lists) noexcept nogil
+cdef void free_node_lists(NodeLists* lists) noexcept nogil
 cdef bint enter_node_lists(
-    NodeLists* node_lists, const Table* table, const int32_t* rows, Py_ssize_t n, const int64_t* totals
+    NodeLists* lists, const Table* table, const int32_t* rows, Py_ssize_t n, const int64_t* totals
 ) noexcept nogil
-cdef bint add_node_list(NodeLists* node_lists, const Table* table, Py_ssize_t feature) noexcept nogil
-cdef void find_best_in_node_lists(NodeLists* node_lists) noexcept nogil
+cdef bint add_node_list(NodeLists* lists, const Table* table, Py_ssize_t feature) noexcept nogil
+cdef void find_best_in_node_lists(NodeLists* lists) noexcept nogil
 cdef Py_ssize_t cuts_in_node_list(
-    const NodeLists* node_lists, Py_ssize_t number, PlainCuts cuts) noexcept nogil
+    const NodeLists* lists, Py_ssize_t number, PlainCuts cuts) noexcept nogil

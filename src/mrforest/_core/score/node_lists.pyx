@@ -11,40 +11,40 @@ from mrforest._core.types cimport Column, Table, at, code_t, codes_of, column_of
 cdef NodeLists* new_node_lists(Py_ssize_t n_lists) noexcept nogil:
     """Room for so many features; NULL: no memory."""
     cdef Py_ssize_t i
-    cdef NodeLists* node_lists = <NodeLists*> calloc(1, sizeof(NodeLists))
-    if node_lists is NULL:
+    cdef NodeLists* lists = <NodeLists*> calloc(1, sizeof(NodeLists))
+    if lists is NULL:
         return NULL
-    node_lists.items = <uint32_t*> malloc(
+    lists.items = <uint32_t*> malloc(
         (n_lists * BLOCK_POINTS + READ_AHEAD_CELLS) * sizeof(uint32_t))
-    node_lists.place = <Py_ssize_t*> malloc(n_lists * sizeof(Py_ssize_t))
-    node_lists.number = <int32_t*> malloc(n_lists * sizeof(int32_t))
-    node_lists.best = <double*> malloc(n_lists * sizeof(double))
-    node_lists.codes = malloc(BLOCK_POINTS * sizeof(uint16_t))
-    if (node_lists.items is NULL or node_lists.place is NULL or node_lists.number is NULL or node_lists.best is NULL
-            or node_lists.codes is NULL):
-        free_node_lists(node_lists)
+    lists.place = <Py_ssize_t*> malloc(n_lists * sizeof(Py_ssize_t))
+    lists.number = <int32_t*> malloc(n_lists * sizeof(int32_t))
+    lists.best = <double*> malloc(n_lists * sizeof(double))
+    lists.codes = malloc(BLOCK_POINTS * sizeof(uint16_t))
+    if (lists.items is NULL or lists.place is NULL or lists.number is NULL or lists.best is NULL
+            or lists.codes is NULL):
+        free_node_lists(lists)
         return NULL
     for i in range(n_lists):
-        node_lists.place[i] = i * BLOCK_POINTS
-        node_lists.number[i] = <int32_t> i
-    return node_lists
+        lists.place[i] = i * BLOCK_POINTS
+        lists.number[i] = <int32_t> i
+    return lists
 
 
-cdef void free_node_lists(NodeLists* node_lists) noexcept nogil:
-    if node_lists is not NULL:
-        free(node_lists.items)
-        free(node_lists.place)
-        free(node_lists.number)
-        free(node_lists.best)
-        free(node_lists.codes)
-        free(node_lists)
+cdef void free_node_lists(NodeLists* lists) noexcept nogil:
+    if lists is not NULL:
+        free(lists.items)
+        free(lists.place)
+        free(lists.number)
+        free(lists.best)
+        free(lists.codes)
+        free(lists)
 
 
 cdef bint enter_node_lists(
-    NodeLists* node_lists, const Table* table, const int32_t* rows, Py_ssize_t n, const int64_t* totals
+    NodeLists* lists, const Table* table, const int32_t* rows, Py_ssize_t n, const int64_t* totals
 ) noexcept nogil:
     """The points of a node, which has two classes or more; False: it has too many."""
-    cdef GiniNode* node = &node_lists.node
+    cdef GiniNode* node = &lists.node
     cdef Py_ssize_t i, k, n_points = 0
     cdef uint32_t y
     cdef int32_t _copy
@@ -61,11 +61,11 @@ cdef bint enter_node_lists(
     for i in range(n):
         y = <uint32_t> table.y[at(rows[i], table.n_rows)]
         for _copy in range(copies_of(table, rows[i])):
-            node_lists.rows[node.n] = rows[i]
-            node_lists.points[node.n] = y << 8 | <uint32_t> node.n
+            lists.rows[node.n] = rows[i]
+            lists.points[node.n] = y << 8 | <uint32_t> node.n
             node.n += 1
     kernels.enter_gini_node(node)
-    node_lists.n = 0
+    lists.n = 0
     return True
 
 
@@ -83,33 +83,33 @@ cdef int32_t gather_codes(
     return most
 
 
-cdef bint add_node_list(NodeLists* node_lists, const Table* table, Py_ssize_t feature) noexcept nogil:
+cdef bint add_node_list(NodeLists* lists, const Table* table, Py_ssize_t feature) noexcept nogil:
     """Make the list of a numeric feature; False: it has missing values."""
-    cdef Py_ssize_t n = node_lists.node.n
-    cdef uint32_t* items = node_lists.items + node_lists.place[node_lists.n]
+    cdef Py_ssize_t n = lists.node.n
+    cdef uint32_t* items = lists.items + lists.place[lists.n]
     cdef int32_t most
     if table.wide:
-        most = gather_codes(table, <const uint16_t*> codes_of(table), feature, node_lists.rows, n,
-                            <uint16_t*> node_lists.codes)
-        kernels.sort_shorts(<const uint16_t*> node_lists.codes, 1, n, node_lists.points, items)
+        most = gather_codes(table, <const uint16_t*> codes_of(table), feature, lists.rows, n,
+                            <uint16_t*> lists.codes)
+        kernels.sort_shorts(<const uint16_t*> lists.codes, 1, n, lists.points, items)
     else:
-        most = gather_codes(table, <const uint8_t*> codes_of(table), feature, node_lists.rows, n,
-                            <uint8_t*> node_lists.codes)
-        kernels.sort_bytes(<const uint8_t*> node_lists.codes, 1, n, node_lists.points, items)
+        most = gather_codes(table, <const uint8_t*> codes_of(table), feature, lists.rows, n,
+                            <uint8_t*> lists.codes)
+        kernels.sort_bytes(<const uint8_t*> lists.codes, 1, n, lists.points, items)
     if most == table.n_bins[feature]:
         return False
-    node_lists.n += 1
+    lists.n += 1
     return True
 
 
-cdef void find_best_in_node_lists(NodeLists* node_lists) noexcept nogil:
+cdef void find_best_in_node_lists(NodeLists* lists) noexcept nogil:
     """The best score of each list; -INFINITY: it has no cut."""
     kernels.best_in_lists(
-        node_lists.items, node_lists.place, node_lists.number, node_lists.n, &node_lists.node, node_lists.best)
+        lists.items, lists.place, lists.number, lists.n, &lists.node, lists.best)
 
 
 cdef Py_ssize_t cuts_in_node_list(
-    const NodeLists* node_lists, Py_ssize_t number, PlainCuts cuts
+    const NodeLists* lists, Py_ssize_t number, PlainCuts cuts
 ) noexcept nogil:
     """All candidates of a list; return how many."""
-    return kernels.cuts_in_list(node_lists.items + node_lists.place[number], &node_lists.node, cuts)
+    return kernels.cuts_in_list(lists.items + lists.place[number], &lists.node, cuts)

@@ -96,7 +96,7 @@ cdef class NodeScores:
 
     cdef Py_ssize_t score_drawn(self, const ScoredNode* node, Draw* draw) noexcept nogil
     cdef Py_ssize_t score_some(
-        self, const ScoredNode* node, const int32_t* features, Py_ssize_t n, Py_ssize_t n_splittable
+        self, const ScoredNode* node, const int32_t* features, Py_ssize_t n, Py_ssize_t n_found
     ) noexcept nogil
     cdef int32_t codes_at_once(self) noexcept nogil
     cdef void begin_tree(self) noexcept nogil

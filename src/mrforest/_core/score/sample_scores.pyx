@@ -139,7 +139,8 @@ cdef class NodeScores:
             if self.table.n_bins[f] <= MOST_CODES_AT_ONCE:
                 n_few += 1
                 most = max(most, self.table.n_bins[f])
-        if not is_on(SAMPLE_HISTOGRAMS) or 2 * n_few < D or D < LEAST_FEATURES_AT_ONCE or self.table.wide or not self.is_plain:
+        if (not is_on(SAMPLE_HISTOGRAMS) or 2 * n_few < D or D < LEAST_FEATURES_AT_ONCE
+                or self.table.wide or not self.is_plain):
             return 0
         return 2 if most <= 2 else 4 if most <= 4 else 8
 
@@ -364,7 +365,7 @@ cdef class NodeScores:
                 self.best_in_list + first)
 
     cdef Py_ssize_t score_some(
-        self, const ScoredNode* node, const int32_t* features, Py_ssize_t n, Py_ssize_t n_splittable
+        self, const ScoredNode* node, const int32_t* features, Py_ssize_t n, Py_ssize_t n_found
     ) noexcept nogil:
         """Write those of the features that have a candidate behind n_able others, with their best
         scores; return how many there are then."""
@@ -405,44 +406,44 @@ cdef class NodeScores:
             if best == NO_CUT:
                 self.set_constant(node, feature)
                 continue
-            self.splittable[n_splittable] = <int32_t> feature
-            self.best[n_splittable] = best
-            n_splittable += 1
-        return n_splittable
+            self.splittable[n_found] = <int32_t> feature
+            self.best[n_found] = best
+            n_found += 1
+        return n_found
 
     cdef Py_ssize_t score_drawn(self, const ScoredNode* node, Draw* draw) noexcept nogil:
         """Look at features until as many have a candidate as the rule asks for; return how many
         have."""
-        cdef Py_ssize_t D = self.table.n_features, n_drawn = 0, n_splittable = 0, _draw
+        cdef Py_ssize_t D = self.table.n_features, n_drawn = 0, n_found = 0, _draw
         cdef Py_ssize_t wanted = self.rule.count_features(D, draw), first
         self.n_lists = 0
         if wanted >= D:
             return self.score_some(node, self.order.features, D, 0)
-        while n_splittable < wanted and n_drawn < D:
+        while n_found < wanted and n_drawn < D:
             first = n_drawn
-            for _draw in range(min(wanted - n_splittable, D - n_drawn)):
+            for _draw in range(min(wanted - n_found, D - n_drawn)):
                 next_feature(&self.order, n_drawn, &draw.stream)
                 n_drawn += 1
-            n_splittable = self.score_some(
-                node, self.order.features + first, n_drawn - first, n_splittable)
+            n_found = self.score_some(
+                node, self.order.features + first, n_drawn - first, n_found)
         put_back(&self.order, n_drawn)
-        return n_splittable
+        return n_found
 
     cdef int split(
         self, const ScoredNode* node, Draw* draw, Split* split
     ) noexcept nogil:
         """Let the rule draw a feature and a cut; 0 if no feature has a candidate."""
-        cdef Py_ssize_t n_splittable, n_cuts, i, chosen, feature
+        cdef Py_ssize_t n_found, n_cuts, i, chosen, feature
         cdef double highest, tolerance
-        n_splittable = self.score_drawn(node, draw)
-        if n_splittable == 0:
+        n_found = self.score_drawn(node, draw)
+        if n_found == 0:
             return 0
         highest = self.best[0]
-        for i in range(1, n_splittable):
+        for i in range(1, n_found):
             highest = max(highest, self.best[i])
         tolerance = score_tolerance(&self.table, node.totals, highest)
         draw.features = self.splittable
-        chosen = self.rule.choose_feature(self.best, n_splittable, tolerance, self.work, draw)
+        chosen = self.rule.choose_feature(self.best, n_found, tolerance, self.work, draw)
         feature = self.splittable[chosen]
         n_cuts = self.score(node, feature, self.list_of[feature])
         draw.features = &self.splittable[chosen]

@@ -107,7 +107,8 @@ cdef class Workspace:
                 or self.more_keys is NULL or self.scores is NULL or self.cuts is NULL
                 or self.work is NULL or self.sides.left is NULL or self.sides.right is NULL
                 or self.lefts is NULL or self.cut_bins is NULL or self.bins_work is NULL
-                or self.best_in_bins is NULL or self.same_width is NULL or self.bins_of_same_width is NULL
+                or self.best_in_bins is NULL or self.same_width is NULL
+                or self.bins_of_same_width is NULL
                 or self.marks is NULL or self.categories is NULL or self.splittable is NULL
                 or self.splittable_columns is NULL or self.best is NULL or self.no_cut is NULL
                 or self.others is NULL

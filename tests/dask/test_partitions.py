@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parts that are not what they were at the first look."""
+"""Partitions that have other rows when they are read again."""
 
 import numpy as np
 import pytest
 
 from mrforest import MultinomialForestClassifier
-from mrforest.dask._parts import PartitionError, encode
+from mrforest.dask._partitions import PartitionError, encode
 from mrforest.data.binning import find_bins
 
 

@@ -6,21 +6,22 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mrforest.dask._cuts import (
-    Wanted,
-    cuts_from,
+from mrforest.dask._quantiles import (
+    QuantileRanges,
+    cuts_from_ranges,
     cuts_or_ranges,
-    list_values,
-    look_in_ranges,
+    rank_values,
+    values_in_ranges,
 )
 from mrforest.data.binning import cuts_of
 
 
-def cuts_of_parts(parts, max_bins, n_listed):
-    listed = [list_values(part, n_listed) for part in parts]
-    found = cuts_or_ranges(listed, max_bins)
-    if isinstance(found, Wanted):
-        found = cuts_from([look_in_ranges(part, found) for part in parts], found)
+def cuts_of_parts(parts, max_bins, n_ranked):
+    ranked = [rank_values(part, n_ranked) for part in parts]
+    found = cuts_or_ranges(ranked, max_bins)
+    if isinstance(found, QuantileRanges):
+        values = [values_in_ranges(part, found) for part in parts]
+        found = cuts_from_ranges(values, found)
     return found
 
 
@@ -64,8 +65,8 @@ def test_second_pass_looks_at_few_values():
     """One in eight, as its documentation says; without the first pass it were all."""
     rng = np.random.default_rng(4)
     parts = [rng.normal(size=100_000) for _ in range(4)]
-    wanted = cuts_or_ranges([list_values(part, 4096) for part in parts], 255)
+    ranges = cuts_or_ranges([rank_values(part, 4096) for part in parts], 255)
     n_looked = sum(
-        len(values) for p in parts for values in look_in_ranges(p, wanted).values
+        len(values) for p in parts for values in values_in_ranges(p, ranges).values
     )
     assert 0 < n_looked < 400_000 / 6

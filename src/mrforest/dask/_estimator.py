@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What forests on a cluster share: parameters, lazy predictions, their local self."""
+"""What estimators on a cluster share: parameters, lazy predictions, `to_local`."""
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import KW_ONLY
 from numbers import Integral
 from typing import Annotated, Any, ClassVar, Self
@@ -16,20 +17,14 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from mrforest._sklearn import Interval
-from mrforest.dask._tables import blocks_of, is_dask, is_frame
-from mrforest.forests.declaration import (
-    Doc,
-    declared_in,
-    described,
-    indented,
-    set_parameters,
-)
+from mrforest.dask._partitions import blocks_of, is_dask, is_frame
+from mrforest.forests.declaration import Doc, declared_in, described, set_parameters
 from mrforest.model.fitted import FittedClassifier
 
 ClientOrNone = Annotated[
     "Client | None",
     Doc("""distributed.Client
-        Of the cluster; None: the client that was made last."""),
+        Client of the cluster. None: the client that was created last."""),
 ]
 
 GatherRows = Annotated[
@@ -37,51 +32,60 @@ GatherRows = Annotated[
     Interval(Integral, 1, None, closed="left"),
     None,
     Doc("""int
-        A node with at most so many points is finished by one worker, which is sent its
-        rows. None: as many as take 64 MiB as codes. The forest does not depend on it.
-        """),
+        The subtree of a node with at most so many points is grown by one worker, to
+        which the rows of the node are sent. None: as many rows as take 64 MiB when
+        encoded. The forest does not depend on it."""),
 ]
 
 
 class ClusterParameters:
-    """Those that the ordinary forest does not have."""
+    """Those that the local estimator does not have."""
 
     client: ClientOrNone = None
     _: KW_ONLY
     gather_rows: GatherRows = None
 
 
-ONLY_HERE = declared_in(ClusterParameters)
+CLUSTER_ONLY = declared_in(ClusterParameters)
 
-OTHERS = """
+# What follows the summary of each class; {local} is its local estimator.
+DOCUMENTATION = """
+
+Parameters
+----------
+{cluster_parameters}
 **parameters
-    Those of :class:`mrforest.{}`, with the same defaults."""
+    Those of :class:`mrforest.{local}`, with the same defaults.
 
-# What a class says of itself beside that: {} is its name
-EXAMPLE = """
-    >>> import dask.array as da
-    >>> from distributed import Client
-    >>> from sklearn.datasets import load_iris
-    >>> from mrforest.dask import {0}
-    >>> X, y = load_iris(return_X_y=True)
-    >>> rows, labels = da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50)
-    >>> with Client(processes=False, dashboard_address=None) as client:
-    ...     forest = {0}(client, {1})
-    ...     found = forest.fit(rows, labels).predict(rows).compute()
-    >>> found.shape, type(forest.to_local()).__name__
-    ((150,), '{2}')
+See Also
+--------
+mrforest.{local} : The same forest of a table in memory.
+
+Examples
+--------
+>>> import dask.array as da
+>>> from distributed import Client
+>>> from sklearn.datasets import load_iris
+>>> from mrforest.dask import {name}
+>>> X, y = load_iris(return_X_y=True)
+>>> rows, labels = da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50)
+>>> with Client(processes=False, dashboard_address=None) as client:
+...     forest = {name}(client, {options})
+...     found = forest.fit(rows, labels).predict(rows).compute()
+>>> found.shape, type(forest.to_local()).__name__
+((150,), '{local}')
 """
 
 
 def on_cluster(cls: type[Any]) -> type[Any]:
-    """Give a class the parameters of its ordinary forest, and those of the cluster."""
-    local = {name: one.by_name() for name, one in cls._ordinary._parameters.items()}
-    set_parameters(cls, ONLY_HERE | local)
-    local_name = cls._ordinary.__name__
-    parameters = described(ONLY_HERE) + OTHERS.format(local_name)
-    cls.__doc__ = (cls.__doc__ or "").format(
-        cluster_parameters=indented(parameters, "    ").strip(),
-        example=EXAMPLE.format(cls.__name__, cls._example, local_name).strip(),
+    """Give a class its parameters, those of its local estimator, and its docstring."""
+    local = {name: one.by_name() for name, one in cls._local_class._parameters.items()}
+    set_parameters(cls, CLUSTER_ONLY | local)
+    cls.__doc__ = inspect.cleandoc(cls.__doc__ or "") + DOCUMENTATION.format(
+        cluster_parameters=described(CLUSTER_ONLY),
+        name=cls.__name__,
+        options=cls._example,
+        local=cls._local_class.__name__,
     )
     return cls
 
@@ -89,20 +93,20 @@ def on_cluster(cls: type[Any]) -> type[Any]:
 class OnCluster(FittedClassifier):
     """A classifier whose rows are on a Dask cluster."""
 
-    _ordinary: ClassVar[type[Any]]
+    _local_class: ClassVar[type[Any]]  # The estimator of tables in memory
     _example: ClassVar[str] = "n_estimators=5"
 
     def _client(self) -> Client:
         return get_client() if self.client is None else self.client
 
-    # ---- the ordinary forest --------------------------------------------------------
+    # ---- the local estimator --------------------------------------------------------
 
     def _local_params(self) -> dict[str, Any]:
         params = self.get_params(deep=False)
-        return {k: v for k, v in params.items() if k not in ONLY_HERE}
+        return {k: v for k, v in params.items() if k not in CLUSTER_ONLY}
 
     def to_local(self) -> Any:
-        """Return the same forest as an ordinary estimator.
+        """Return the fitted forest as an estimator that needs no cluster.
 
         Returns
         -------
@@ -110,50 +114,50 @@ class OnCluster(FittedClassifier):
             It shares the arrays of this one.
         """
         check_is_fitted(self)
-        local = self._ordinary(**self._local_params())
-        fitted = {k: v for k, v in vars(self).items() if k not in ONLY_HERE}
+        local = self._local_class(**self._local_params())
+        fitted = {k: v for k, v in vars(self).items() if k not in CLUSTER_ONLY}
         local.__dict__.update(fitted)
         return local
 
     def __sklearn_clone__(self) -> Self:
-        # A connection cannot be copied.
-        params = clone(self._ordinary(**self._local_params())).get_params(deep=False)
+        # A client cannot be copied.
+        params = clone(self._local_class(**self._local_params())).get_params(deep=False)
         new: type[Any] = type(self)
         copy: Self = new(self.client, gather_rows=self.gather_rows, **params)
         return copy
 
     def __getstate__(self) -> dict[str, Any]:
-        # A connection cannot be kept in a file.
+        # A client cannot be pickled.
         state: dict[str, Any] = super().__getstate__()
         return state | {"client": None}
 
     # ---- predict --------------------------------------------------------------------
 
     def predict(self, X: Any) -> Any:
-        """Most probable class; of equal ones the first in `classes_`.
+        """Return the most probable class; of equal ones the first in `classes_`.
 
         Parameters
         ----------
-        X : Dask DataFrame or Array, or what the ordinary forest takes
+        X : Dask DataFrame or Array, or what the local estimator takes
 
         Returns
         -------
-        Dask Array of shape (n_samples,), not computed yet, or ndarray
+        lazy Dask Array of shape (n_samples,), or ndarray
         """
         if not is_dask(X):
             return super().predict(X)
         return self._lazily(X, "predict", ())
 
     def predict_proba(self, X: Any) -> Any:
-        """Class probabilities: shares of votes, or mean shares of the leaves.
+        """Return class probabilities: shares of votes, or mean shares of the leaves.
 
         Parameters
         ----------
-        X : Dask DataFrame or Array, or what the ordinary forest takes
+        X : Dask DataFrame or Array, or what the local estimator takes
 
         Returns
         -------
-        Dask Array of shape (n_samples, n_classes), not computed yet, or ndarray
+        lazy Dask Array of shape (n_samples, n_classes), or ndarray
         """
         if not is_dask(X):
             return super().predict_proba(X)
@@ -171,7 +175,7 @@ class OnCluster(FittedClassifier):
         forest = delayed(local, pure=True)
         parts = [
             da.from_delayed(
-                delayed(predict_part)(forest, method, block, columns, dtype),
+                delayed(predict_partition)(forest, method, block, columns, dtype),
                 shape=(length, *columns),
                 dtype=dtype,
             )
@@ -180,10 +184,10 @@ class OnCluster(FittedClassifier):
         return da.concatenate(parts, axis=0, allow_unknown_chunksizes=True)
 
 
-def predict_part(
+def predict_partition(
     forest: Any, method: str, rows: Any, columns: tuple[int, ...], dtype: Any
 ) -> NDArray[Any]:
-    """Let a forest see one part of a table; parts may be empty."""
+    """Call a method of a forest with one partition, which may be empty."""
     if len(rows) == 0:
         return np.empty((0, *columns), dtype=dtype)
     found: NDArray[Any] = getattr(forest, method)(rows)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cuts that `find_bins` would choose, from parts of a table that never meet.
+"""The cuts that `find_bins` would choose, from the partitions of a table.
 
-Few distinct values are listed and the lists joined. Of many, exact quantiles are found
-in two passes over the parts:
+If a feature has few distinct values, each partition lists all of its own. If it has
+many, exact quantiles are found in two passes over the partitions:
 
-    first pass    some values of each part, with how many lie at or below each: between
-                  which two of them does each quantile lie?
-    second pass   the values that lie there, with their counts
+    first pass    some values of each partition, with the number of values at or below
+                  each. They tell between which two values each quantile lies.
+    second pass   the values in these ranges, with their counts
 
-Counts are whole numbers, so the cuts do not depend on how rows are dealt out to parts.
+Counts are whole numbers, so the cuts do not depend on the partitions.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from numpy.typing import NDArray
 
 from mrforest.data.binning import midpoints
 
-# Values that the first pass lists of a feature, at least, if there are so many. The
+# Values of a feature that the first pass ranks, at least, if there are so many. The
 # second pass then looks at about one value in eight.
-LISTED = 4096
+MIN_RANKED = 4096
 
 
 @dataclass(frozen=True)
-class Listed:
-    """Some values of a feature in one part of the table.
+class RankedValues:
+    """Some values of a feature in one partition, and their ranks.
 
     Attributes
     ----------
     values : ndarray of float64
         Distinct, ascending; the smallest and the largest are among them.
     n_below, n_up_to : ndarray of int64
-        How many of the part's values are smaller than each, and at most as large.
+        How many values of the partition are smaller than each, and at most as large.
     is_all : bool
         Whether every distinct value is there.
     """
@@ -47,38 +47,38 @@ class Listed:
 
     @property
     def n(self) -> int:
-        """How many values the part has, missing ones not counted."""
+        """Number of values of the partition, without missing ones."""
         return int(self.n_up_to[-1]) if len(self.n_up_to) else 0
 
     def bounds(
         self, values: NDArray[np.float64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return how many of the part's values are at most these: at least, at most."""
+        """Return bounds on how many values of the partition are at most these."""
         place = np.searchsorted(self.values, values, side="right")
         least = np.append(0, self.n_up_to)[place]
         if self.is_all:
             return least, least
-        is_listed = np.append(np.nan, self.values)[place] == values
+        is_ranked = np.append(np.nan, self.values)[place] == values
         most = np.append(self.n_below, self.n)[place]
-        return least, np.where(is_listed, least, most)
+        return least, np.where(is_ranked, least, most)
 
 
-def list_values(column: NDArray[np.float64], n_listed: int) -> Listed:
-    """List all distinct values of a column, or at least so many, evenly spread.
+def rank_values(column: NDArray[np.float64], n_ranked: int) -> RankedValues:
+    """Rank all distinct values of a column, or at least so many, evenly spread.
 
     Examples
     --------
     >>> import numpy as np
-    >>> listed = list_values(np.array([2.0, 1.0, np.nan, 2.0]), 10)
-    >>> listed.values, listed.n_below, listed.n_up_to, listed.is_all
+    >>> ranked = rank_values(np.array([2.0, 1.0, np.nan, 2.0]), 10)
+    >>> ranked.values, ranked.n_below, ranked.n_up_to, ranked.is_all
     (array([1., 2.]), array([0, 1]), array([1, 3]), True)
     """
     ordered = in_order(column)
     values = distinct_of(ordered)
-    is_all = len(values) <= n_listed
+    is_all = len(values) <= n_ranked
     if not is_all:
-        values = np.unique(ordered[evenly(len(ordered), n_listed)])
-    return Listed(
+        values = np.unique(ordered[evenly(len(ordered), n_ranked)])
+    return RankedValues(
         values,
         np.searchsorted(ordered, values, side="left"),
         np.searchsorted(ordered, values, side="right"),
@@ -87,7 +87,7 @@ def list_values(column: NDArray[np.float64], n_listed: int) -> Listed:
 
 
 def in_order(column: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sort the values of a column that are there."""
+    """Sort the values of a column that are not missing."""
     ordered: NDArray[np.float64] = np.sort(column)  # NaN last
     present: NDArray[np.float64] = ordered[: np.searchsorted(ordered, np.nan)]
     return present
@@ -106,7 +106,7 @@ def evenly(n: int, n_chosen: int) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class QuantileRanges:
     """Where the quantiles of one feature lie: in disjoint ranges (low, high].
 
     Attributes
@@ -123,8 +123,8 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a part has in those ranges.
+class RangeValues:
+    """What a partition has in the ranges of one feature.
 
     Attributes
     ----------
@@ -143,13 +143,13 @@ class Found:
 
 
 def cuts_or_ranges(
-    parts: Sequence[Listed], max_bins: int
-) -> NDArray[np.float64] | Wanted:
-    """Return the cuts of a feature, or where its quantiles have to be looked for.
+    parts: Sequence[RankedValues], max_bins: int
+) -> NDArray[np.float64] | QuantileRanges:
+    """Return the cuts of a feature, or the ranges in which its quantiles lie.
 
     Parameters
     ----------
-    parts : sequence of Listed
+    parts : sequence of RankedValues
         Each with more than `max_bins` values, or all.
     max_bins : int
         A feature with more distinct values is cut at quantiles.
@@ -157,7 +157,7 @@ def cuts_or_ranges(
     Examples
     --------
     >>> import numpy as np
-    >>> parts = [list_values(np.array(values), 10) for values in ([1.0, 2.0], [4.0])]
+    >>> parts = [rank_values(np.array(values), 10) for values in ([1.0, 2.0], [4.0])]
     >>> cuts_or_ranges(parts, 255)
     array([1.5, 3. ])
     """
@@ -169,14 +169,14 @@ def cuts_or_ranges(
     bounds = [part.bounds(known) for part in parts]
     least = np.sum([bound for bound, _ in bounds], axis=0)
     most = np.sum([bound for _, bound in bounds], axis=0)
-    # Quantile of rank r: larger than all of which surely fewer than r are at most as
-    # large, and at most the first of which surely r are.
+    # The quantile of rank r is larger than every value with surely fewer than r values
+    # at or below it, and no larger than the first value with surely r of them.
     low = np.append(-np.inf, known)[np.searchsorted(most, targets, side="left")]
     high = known[np.searchsorted(least, targets, side="left")]
-    return Wanted(*joined(low, high), targets)
+    return QuantileRanges(*join_ranges(low, high), targets)
 
 
-def joined(
+def join_ranges(
     low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Join ranges that overlap; both ends ascend.
@@ -184,18 +184,20 @@ def joined(
     Examples
     --------
     >>> import numpy as np
-    >>> joined(np.array([0.0, 1.0, 5.0]), np.array([2.0, 3.0, 6.0]))
+    >>> join_ranges(np.array([0.0, 1.0, 5.0]), np.array([2.0, 3.0, 6.0]))
     (array([0., 5.]), array([3., 6.]))
     """
     begins = np.append(True, low[1:] >= high[:-1])
     return low[begins], high[np.append(begins[1:], True)]
 
 
-def look_in_ranges(column: NDArray[np.float64], wanted: Wanted) -> Found:
-    """Return what a part has in the ranges."""
+def values_in_ranges(
+    column: NDArray[np.float64], ranges: QuantileRanges
+) -> RangeValues:
+    """Return the values of a partition in the ranges."""
     ordered = in_order(column)
-    first = np.searchsorted(ordered, wanted.low, side="right")
-    end = np.searchsorted(ordered, wanted.high, side="right")
+    first = np.searchsorted(ordered, ranges.low, side="right")
+    end = np.searchsorted(ordered, ranges.high, side="right")
     values, counts = [], []
     for i, j in zip(first.tolist(), end.tolist(), strict=True):
         inside = ordered[i:j]
@@ -203,23 +205,25 @@ def look_in_ranges(column: NDArray[np.float64], wanted: Wanted) -> Found:
         up_to = np.searchsorted(inside, distinct, side="right")
         values.append(distinct)
         counts.append(np.diff(up_to, prepend=0))
-    return Found(first, values, counts, np.append(ordered, np.inf)[end])
+    return RangeValues(first, values, counts, np.append(ordered, np.inf)[end])
 
 
-def cuts_from(parts: Sequence[Found], wanted: Wanted) -> NDArray[np.float64]:
+def cuts_from_ranges(
+    parts: Sequence[RangeValues], ranges: QuantileRanges
+) -> NDArray[np.float64]:
     """Return the cuts at the quantiles."""
     n_below = np.sum([part.n_below for part in parts], axis=0)
     above = np.min([part.above for part in parts], axis=0)
     lows, highs = [], []
     place = 0
-    for i in range(len(wanted.low)):
+    for i in range(len(ranges.low)):
         values, which = np.unique(
             np.concatenate([part.values[i] for part in parts]), return_inverse=True
         )
         counts = np.concatenate([part.counts[i] for part in parts])
         up_to = n_below[i] + np.cumsum(np.bincount(which, counts, len(values)))
-        end = np.searchsorted(wanted.targets, up_to[-1], side="right")
-        found = np.searchsorted(up_to, wanted.targets[place:end], side="left")
+        end = np.searchsorted(ranges.targets, up_to[-1], side="right")
+        found = np.searchsorted(up_to, ranges.targets[place:end], side="left")
         place = end
         lows.append(values[found])
         highs.append(np.append(values, above[i])[found + 1])
