@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pandas as pd
 from peers_tables import LARGE, TABLES, write_table
@@ -54,7 +56,61 @@ for line in sys.stdin:
     print(json.dumps(times), flush=True)
 """
 # Enough for a stable time, and not too many for a large table
-TREES = {"covertype": 4, LARGE: 2, "synthetic-5-classes": 20}
+TREES = {"covertype": 4, LARGE: 1, "synthetic-5-classes": 20}
+
+
+def compare(
+    before: Path,
+    after: Path,
+    environment: Mapping[str, str],
+    *,
+    data: Path | None,
+    tables: Sequence[str],
+    forests: Sequence[str],
+    turns: int,
+) -> list[dict[str, Any]]:
+    """Return a line for each table and forest: ratios of times, after to before.
+
+    Parameters
+    ----------
+    before, after : Path
+        Folders that hold a package each.
+    environment : mapping
+        Variables for `after` alone.
+    data : Path or None
+        Where the datasets are.
+    tables, forests : sequence of str
+    turns : int
+        The smallest time of so many counts.
+    """
+    command = [sys.executable, "-c", WORKER]
+    lines = []
+    with (
+        Worker("before", command, {"PYTHONPATH": str(before)}) as one,
+        Worker("after", command, {"PYTHONPATH": str(after), **environment}) as other,
+        progress_bar(
+            " ".join(environment.values()) or "measuring",
+            len(tables) * len(forests) * turns,
+            visible=True,
+        ) as step,
+    ):
+        for table in tables:
+            with TemporaryDirectory() as folder:
+                write_table(table, data, Path(folder))
+                for forest in forests:
+                    task = {"folder": folder, "forest": forest}
+                    task["n_trees"] = TREES.get(table, 40)
+                    times = []
+                    for _ in range(turns):
+                        times.append({"build": "before"} | one.ask(**task))
+                        times.append({"build": "after"} | other.ask(**task))
+                        step()
+                    best = pd.DataFrame(times).groupby("build").min()
+                    ratio = best.loc["after"] / best.loc["before"]
+                    line = {"table": TABLES[table].label, "forest": forest}
+                    line["seconds of fit"] = round(best.loc["before", "fit"], 3)
+                    lines.append(line | ratio.round(3).to_dict())
+    return lines
 
 
 def main() -> None:
@@ -68,34 +124,15 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--after-env", nargs="*", default=[], metavar="NAME=VALUE")
     arguments = parser.parse_args()
-    more = dict(pair.split("=", 1) for pair in arguments.after_env)
-    command = [sys.executable, "-c", WORKER]
-    workers = {
-        name: Worker(name, command, {"PYTHONPATH": str(folder)} | environment)
-        for name, folder, environment in (
-            ("before", arguments.before, {}),
-            ("after", arguments.after, more),
-        )
-    }
-    lines = []
-    total = len(arguments.tables) * len(arguments.forests) * arguments.turns
-    with progress_bar("measuring", total, visible=True) as step:
-        for table in arguments.tables:
-            with TemporaryDirectory() as folder:
-                write_table(table, arguments.data, Path(folder))
-                for forest in arguments.forests:
-                    task = {"folder": folder, "forest": forest}
-                    task["n_trees"] = TREES.get(table, 40)
-                    times = []
-                    for _ in range(arguments.turns):
-                        for name, worker in workers.items():
-                            times.append({"build": name} | worker.ask(**task))
-                        step()
-                    best = pd.DataFrame(times).groupby("build").min()
-                    ratio = best.loc["after"] / best.loc["before"]
-                    line = {"table": TABLES[table].label, "forest": forest}
-                    line["seconds of fit"] = round(best.loc["before", "fit"], 3)
-                    lines.append(line | ratio.round(3).to_dict())
+    lines = compare(
+        arguments.before,
+        arguments.after,
+        dict(pair.split("=", 1) for pair in arguments.after_env),
+        data=arguments.data,
+        tables=arguments.tables,
+        forests=arguments.forests,
+        turns=arguments.turns,
+    )
     cells = [[str(cell) for cell in line.values()] for line in lines]
     print(layout(list(lines[0]), cells))
 

@@ -121,6 +121,14 @@ cdef struct Cut:
     bint missing_left
 
 
+cdef struct Split:
+    # The cut that a rule has chosen.
+    Py_ssize_t feature
+    Py_ssize_t place            # of the feature where it is scored, see SplittableFeature
+    Cut cut
+    double score
+
+
 cdef extern from "kernels/node.h" nogil:
     ctypedef struct Node "mrforest_node":
         double threshold

@@ -7,14 +7,13 @@ from mrforest._core.data.table cimport TrainingTable
 from mrforest._core.grow.builder cimport Limits, PendingNode, TreeBuilder, larger_of
 from mrforest._core.grow.cut_builder cimport CutBuilder
 from mrforest._core.grow.partition cimport part_copies
-from mrforest._core.grow.splitter cimport Split
 from mrforest._core.rules.rule cimport SplitRule
 from mrforest._core.score.bit_matrix cimport (
     ESTIMATION, STRUCTURE, BitMatrices, enter_matrix, estimation_mask, free_bit_matrices,
     make_first_matrix, new_bit_matrices, partition_mask, write_masks, write_rows_of_mask,
 )
 from mrforest._core.score.bit_scores cimport count_classes_of_mask, find_pure_sides
-from mrforest._core.types cimport FAILED
+from mrforest._core.types cimport FAILED, Split
 
 
 cdef class BitBuilder(CutBuilder):

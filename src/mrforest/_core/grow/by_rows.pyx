@@ -16,13 +16,12 @@ from mrforest._core.grow.builder cimport (
 )
 from mrforest._core.grow.cut_builder cimport CutBuilder
 from mrforest._core.grow.partition cimport partition_rows
-from mrforest._core.grow.splitter cimport Split
 from mrforest._core.plan cimport BLOCK_POINTS, CHILD_TOTALS, HISTOGRAMS, is_on, joins_copies
 from mrforest._core.rules.rule cimport SplitRule
 from mrforest._core.score.sorted_block cimport (
     SidesOfCut, enter_node, make_block, mark_sides, partition_block,
 )
-from mrforest._core.types cimport FAILED, NONE, OUT_OF_MEMORY, VARIANCE, Table, at
+from mrforest._core.types cimport FAILED, NONE, OUT_OF_MEMORY, VARIANCE, Split, Table, at
 
 cdef enum:
     # The smaller child is taken first, so the points of one that waits are at most half of those

@@ -5,9 +5,9 @@ from libc.stdint cimport int32_t
 
 from mrforest._core.data.table cimport TrainingTable
 from mrforest._core.grow.builder cimport Limits, PendingNode, TreeBuilder
-from mrforest._core.grow.splitter cimport Split
 from mrforest._core.rules.rule cimport Draw, SplitRule
 from mrforest._core.score.sample_scores cimport NodeScores
+from mrforest._core.types cimport Split
 
 cdef enum:
     ALL_NODES = -1

@@ -4,10 +4,10 @@
 from mrforest._core.data.table cimport TrainingTable
 from mrforest._core.grow.builder cimport Limits, PendingNode, TreeBuilder
 from mrforest._core.grow.python_rule cimport PythonRule
-from mrforest._core.grow.splitter cimport Split, Splitter
+from mrforest._core.grow.splitter cimport Splitter
 from mrforest._core.rules.rule cimport SplitRule
 from mrforest._core.score.histogram_pool cimport HistogramPool
-from mrforest._core.types cimport FAILED, Node
+from mrforest._core.types cimport FAILED, Node, Split
 
 
 cdef class CutBuilder(TreeBuilder):

@@ -17,7 +17,7 @@ from mrforest._core.grow.builder cimport Limits, count_classes_of
 from mrforest._core.grow.cut_builder cimport write_split
 from mrforest._core.grow.leaves cimport draw_label, weigh_classes
 from mrforest._core.grow.partition cimport partition_rows
-from mrforest._core.grow.splitter cimport Split, Splitter
+from mrforest._core.grow.splitter cimport Splitter
 from mrforest._core.random.rng cimport ROOT_PATH, Purpose, child_path, open_stream
 from mrforest._core.rules.rule cimport Draw, RemotePoints, SplitRule
 from mrforest._core.score.feature_scores cimport NodeView
@@ -25,7 +25,7 @@ from mrforest._core.score.histogram cimport Selection, count_columns, count_poin
 from mrforest._core.score.histogram_pool cimport HistogramPool
 from mrforest._core.score.impurity cimport node_score, node_weight
 from mrforest._core.score.workspace cimport RowSpan
-from mrforest._core.types cimport BAD_CHOICE, NONE, Cut, Node
+from mrforest._core.types cimport BAD_CHOICE, NONE, Cut, Node, Split
 
 
 PATH_OF_ROOT = <object> ROOT_PATH

@@ -4,10 +4,10 @@
 from libc.stdint cimport int32_t
 
 from mrforest._core.data.table cimport TrainingTable
-from mrforest._core.grow.splitter cimport Split, Splitter
+from mrforest._core.grow.splitter cimport Splitter
 from mrforest._core.rules.rule cimport SplitRule
 from mrforest._core.score.feature_scores cimport NodeView
-from mrforest._core.types cimport Cut
+from mrforest._core.types cimport Cut, Split
 
 
 cdef struct Found:

@@ -13,12 +13,11 @@ from mrforest._core.data.table cimport TrainingTable
 from mrforest._core.grow.builder cimport Limits, PendingNode
 from mrforest._core.grow.by_samples cimport ALL_NODES, ELSEWHERE, SampleBuilder
 from mrforest._core.grow.cut_builder cimport write_split
-from mrforest._core.grow.splitter cimport Split
 from mrforest._core.random.rng cimport Purpose, Stream, next_index, open_stream
 from mrforest._core.rules.rule cimport Draw, SplitRule
 from mrforest._core.score.impurity cimport node_score
 from mrforest._core.score.sample_scores cimport NodeScores, ScoredNode
-from mrforest._core.types cimport Node
+from mrforest._core.types cimport Node, Split
 
 
 cdef inline int64_t words_given(const Stream* stream) noexcept nogil:

@@ -5,14 +5,7 @@ from mrforest._core.rules.rule cimport Draw
 from mrforest._core.score.bit_matrix cimport BitMatrices
 from mrforest._core.score.feature_scores cimport FeatureScores, NodeView
 from mrforest._core.score.workspace cimport SplittableFeature
-from mrforest._core.types cimport Cut, Table
-
-
-cdef struct Split:
-    Py_ssize_t feature
-    Py_ssize_t place            # see Able
-    Cut cut
-    double score
+from mrforest._core.types cimport Cut, Split, Table
 
 
 cdef class Splitter(FeatureScores):

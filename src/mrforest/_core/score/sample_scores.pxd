@@ -4,7 +4,6 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from mrforest._core.data.table cimport TrainingTable
-from mrforest._core.grow.splitter cimport Split
 from mrforest._core.kernels.dispatch cimport (
     MOST_CODES, ClassHistogram, ClassHistograms, CountedCut, CountedPoints, CutKind, EntropyNode,
     GiniNode,
@@ -14,7 +13,7 @@ from mrforest._core.rules.rule cimport Draw, SplitRule
 from mrforest._core.score.feature_order cimport Order
 from mrforest._core.score.impurity cimport Sides
 from mrforest._core.score.sorted_block cimport READ_AHEAD_CELLS
-from mrforest._core.types cimport Cut, Entry, Table
+from mrforest._core.types cimport Cut, Entry, Split, Table
 
 cdef enum:
     FEW_CODES = 32      # up to so many, points are counted rather than put in order
