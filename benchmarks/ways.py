@@ -55,7 +55,8 @@ def list_of(results: dict[str, dict[str, float]]) -> str:
         ratios = results.get(way.name, {})
         best = sorted(ratios, key=lambda name: ratios[name])[:2]
         bought = "; ".join(f"{ratios[name]:.2f} {name}" for name in best)
-        text = f"**{way.name}** ({way.stage}). When: {way.taken}. Otherwise: {way.instead}."
+        text = f"**{way.name}** ({way.stage}). When: {way.taken}. "
+        text += f"Otherwise: {way.instead}."
         text += f" *{bought}.*" if bought else ""
         items.append(fill(f"- {text}", width=118, subsequent_indent="  "))
     return "\n".join(items)
