@@ -33,7 +33,7 @@ cdef class BitBuilder(CutBuilder):
             limits.min_leaf if limits.has_floor else 0)
         if self.matrices is NULL:
             raise MemoryError("no memory to grow a tree")
-        if self.splitter.make_lists(self.matrices) != 0:
+        if self.splitter.use_matrices(self.matrices) != 0:
             raise MemoryError("no memory to grow a tree")
 
     cdef void prepare(self) except *:

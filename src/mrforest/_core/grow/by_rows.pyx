@@ -46,8 +46,8 @@ cdef class RowBuilder(CutBuilder):
                  SplitRule rule):
         CutBuilder.__init__(self, table, structure, estimation, key, limits, rule)
         cdef Py_ssize_t n = self.most_structure
-        self.has_blocks = self.python is None and self.splitter.can_use_block()
-        if self.splitter.make_lists(NULL) != 0:
+        self.has_blocks = self.python is None and self.scorer.use_block()
+        if self.splitter.use_matrices(NULL) != 0:
             raise MemoryError("no memory to grow a tree")
         if self.is_honest:
             n += self.most_estimation
@@ -72,8 +72,8 @@ cdef class RowBuilder(CutBuilder):
         self.own = self.owner.view
         if joins_copies(self.is_honest, self.rule.restricts, self.python is None):
             self.join_copies()
-        self.table = self.pool.table = self.splitter.table = &self.own
-        self.has_blocks = self.splitter.block is not NULL and self.own.copies is NULL
+        self.table = self.pool.table = self.scorer.table = &self.own
+        self.has_blocks = self.scorer.block is not NULL and self.own.copies is NULL
 
     cdef void join_copies(self) except *:
         """Let each row of a bag stand once in the list: it is a third shorter then.
@@ -154,13 +154,13 @@ cdef class RowBuilder(CutBuilder):
         node.level = 0
         return make_block(
             self.table, &self.structure[0] + node.first_structure, node.first_structure,
-            node.n_structure, self.splitter.block)
+            node.n_structure, self.scorer.block)
 
     cdef int count_classes(self, const PendingNode* node) noexcept nogil:
         """See `count_totals`."""
         if node.level != NONE:
             return enter_node(
-                self.splitter.block, node.first_structure, node.n_structure, node.level,
+                self.scorer.block, node.first_structure, node.n_structure, node.level,
                 self.totals)
         if node.histogram != NONE and self.table.criterion != VARIANCE:
             return self.pool.add_up(node.histogram, self.totals)
@@ -240,7 +240,7 @@ cdef class RowBuilder(CutBuilder):
                 self.table, &self.structure[0] + node.first_structure, node.n_structure,
                 split.feature, &split.cut, self.scratch)
         self.sides = mark_sides(
-            self.table, self.splitter.block, split.place, node.first_structure, node.n_structure,
+            self.table, self.scorer.block, split.place, node.first_structure, node.n_structure,
             &split.cut)
         return self.sides.n_left
 
@@ -248,7 +248,7 @@ cdef class RowBuilder(CutBuilder):
         """Part the lists of a block, as far as somebody looks at them again."""
         if node.level != NONE:
             partition_block(
-                self.splitter.block, node.first_structure, node.n_structure, node.level,
+                self.scorer.block, node.first_structure, node.n_structure, node.level,
                 not self.must_stop(&children[0]), not self.must_stop(&children[1]))
 
     cdef int grow_in_row_cache(self, const PendingNode* node) except FAILED nogil:

@@ -7,6 +7,7 @@ from mrforest._core.grow.python_rule cimport PythonRule
 from mrforest._core.grow.splitter cimport Splitter
 from mrforest._core.rules.rule cimport SplitRule
 from mrforest._core.score.histogram_pool cimport HistogramPool
+from mrforest._core.score.scorer cimport Scorer
 from mrforest._core.types cimport FAILED, Node, Split
 
 
@@ -14,6 +15,7 @@ cdef class CutBuilder(TreeBuilder):
     cdef SplitRule rule
     cdef PythonRule python              # the same, if it is one
     cdef HistogramPool pool
+    cdef Scorer scorer
     cdef Splitter splitter
     cdef bint counts_points             # whether the sides of a cut tell its estimation points
 

@@ -2,11 +2,9 @@
 """Trees of cuts that come from the features' lists of cuts; see cut_growth.pxd."""
 
 from libc.math cimport INFINITY
-from libc.string cimport memset
 
 from mrforest._core.random.rng cimport Purpose, open_stream
-from mrforest._core.score.feature_scores cimport NodeView
-from mrforest._core.score.workspace cimport RowSpan
+from mrforest._core.score.scorer cimport NodeView
 from mrforest._core.types cimport EQUALITY, MISSING_LEFT
 
 
@@ -20,11 +18,11 @@ cdef class CutBuilder(TreeBuilder):
         self.counts_points = not self.is_honest and self.table.mass is NULL
         self.pool = HistogramPool()
         self.pool.set_table(self.table, limits.has_floor and not self.counts_points)
-        self.splitter = Splitter(
+        self.scorer = Scorer(
             table, rule, self.pool, self.most_structure, self.most_estimation,
             limits.min_leaf if limits.has_floor else 0, self.counts_points,
             self.python is not None)
-        self.splitter.set_table(self.table)
+        self.splitter = Splitter(self.scorer)
         self.prepare()
 
     cdef bint can_grow(
@@ -39,8 +37,7 @@ cdef class CutBuilder(TreeBuilder):
     cdef void begin(self, structure, estimation, key) except *:
         """Another tree of the same table, limits and rule, when one is done."""
         self.set_points(structure, estimation, key)
-        # The slices of the tree before may lie where those of this one do.
-        memset(self.splitter.no_cut, 0, self.table.n_features * sizeof(RowSpan))
+        self.scorer.forget_nodes()
         self.prepare()
 
     cdef void prepare(self) except *:
@@ -62,7 +59,7 @@ cdef class CutBuilder(TreeBuilder):
             self.key0, self.key1, self.nodes[node.number].path, Purpose.SPLIT)
         if self.python is not None:
             with gil:
-                return self.python.split(self.splitter, self.owner, &view, split)
+                return self.python.split(self.scorer, self.owner, &view, split)
         return self.splitter.split(&view, split)
 
     cdef void write(self, Node* node, const Split* split) noexcept nogil:

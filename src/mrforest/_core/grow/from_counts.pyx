@@ -9,7 +9,7 @@
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport calloc, free
+
 from libc.string cimport memcpy, memset
 
 from mrforest._core.data.table cimport TrainingTable
@@ -20,11 +20,10 @@ from mrforest._core.grow.partition cimport partition_rows
 from mrforest._core.grow.splitter cimport Splitter
 from mrforest._core.random.rng cimport ROOT_PATH, Purpose, child_path, open_stream
 from mrforest._core.rules.rule cimport Draw, RemotePoints, SplitRule
-from mrforest._core.score.feature_scores cimport NodeView
 from mrforest._core.score.histogram cimport Selection, count_columns, count_points
 from mrforest._core.score.histogram_pool cimport HistogramPool
 from mrforest._core.score.impurity cimport node_score, node_weight
-from mrforest._core.score.workspace cimport RowSpan
+from mrforest._core.score.scorer cimport NodeView, Scorer
 from mrforest._core.types cimport BAD_CHOICE, NONE, Cut, Node, Split
 
 
@@ -52,6 +51,7 @@ cdef class Chooser:
     cdef TrainingTable owner
     cdef Limits limits
     cdef HistogramPool pool
+    cdef Scorer scorer
     cdef Splitter splitter
     cdef bint is_honest
     cdef int histogram
@@ -60,7 +60,7 @@ cdef class Chooser:
     cdef RemotePoints remote_points            # points that a rule asks for
     cdef int64_t[:, ::1] places
     cdef int32_t[::1] order
-    cdef Py_ssize_t n_marks, n_cells
+    cdef Py_ssize_t n_cells
     cdef readonly Py_ssize_t n_drawn    # points that the rule asks for at a feature; 0: none
     cdef readonly bint lacks            # whether the last choice needs to see more of them
 
@@ -75,10 +75,10 @@ cdef class Chooser:
         self.pool.set_table(&table.view, self.needs_points)
         # Room for the bins of any feature
         most = (int(np.asarray(table.n_bins).max()) + 1) * n_columns
-        self.splitter = Splitter(
+        self.scorer = Scorer(
             table, rule, self.pool, most, most, limits.min_leaf if limits.has_floor else 0,
             not is_honest, False)
-        self.splitter.set_table(&table.view)
+        self.splitter = Splitter(self.scorer)
         self.histogram = self.pool.take()
         if self.histogram < 0:
             raise MemoryError("no memory to choose splits")
@@ -88,7 +88,7 @@ cdef class Chooser:
             self.order = np.empty(table.view.n_features, dtype=np.int32)
             self.remote_points.n_drawn = self.n_drawn
             self.remote_points.order = &self.order[0]
-            self.splitter.remote_points = &self.remote_points
+            self.scorer.remote_points = &self.remote_points
 
     cdef void reserve(self, Py_ssize_t n_structure) except *:
         """Room for the points that a rule draws, in a node that has more than these."""
@@ -98,12 +98,7 @@ cdef class Chooser:
             self.places = np.empty(
                 (self.owner.view.n_features, self.n_drawn), dtype=np.int64)
             self.remote_points.places = &self.places[0, 0]
-        if n_structure > self.n_marks:
-            free(self.splitter.marks)
-            self.splitter.marks = <uint8_t*> calloc(n_structure + 1, 1)
-            self.n_marks = n_structure if self.splitter.marks is not NULL else 0
-            if self.splitter.marks is NULL:
-                raise MemoryError("no memory to choose splits")
+        self.scorer.mark_up_to(n_structure)
 
     @property
     def needs_points(self):
@@ -116,7 +111,7 @@ cdef class Chooser:
         """A node without points, and work space for it."""
         cdef NodeView view
         # Features without a cut are known by slices of points, and here there are none.
-        memset(self.splitter.no_cut, 0, self.owner.view.n_features * sizeof(RowSpan))
+        self.scorer.forget_nodes()
         if self.rule.restricts:
             self.reserve(n_structure)
         self.remote_points.n_order = 0

@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t
 from mrforest._core.data.table cimport TrainingTable
 from mrforest._core.grow.splitter cimport Splitter
 from mrforest._core.rules.rule cimport SplitRule
-from mrforest._core.score.feature_scores cimport NodeView
+from mrforest._core.score.scorer cimport NodeView, Scorer
 from mrforest._core.types cimport Cut, Split
 
 
@@ -21,7 +21,7 @@ cdef class PythonRule(SplitRule):
     cdef object choose
 
     cdef int split(
-        self, Splitter splitter, TrainingTable table, NodeView* node, Split* split) except -3
+        self, Scorer scorer, TrainingTable table, NodeView* node, Split* split) except -3
     cdef object show(
-        self, Splitter splitter, TrainingTable table, const NodeView* node, const Found* found,
+        self, Scorer scorer, TrainingTable table, const NodeView* node, const Found* found,
         Py_ssize_t n)

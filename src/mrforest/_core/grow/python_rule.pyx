@@ -28,7 +28,7 @@ cdef class PythonRule(SplitRule):
         return type(self), (self.choose,)
 
     cdef int split(
-        self, Splitter splitter, TrainingTable table, NodeView* node, Split* split
+        self, Scorer scorer, TrainingTable table, NodeView* node, Split* split
     ) except -3:
         """Ask; 0 if the node stays a leaf."""
         cdef Py_ssize_t feature, i, n_cuts, n = 0, capacity = 0, chosen
@@ -36,7 +36,7 @@ cdef class PythonRule(SplitRule):
         cdef void* more
         try:
             for feature in range(table.view.n_features):
-                n_cuts = splitter.score_feature(node, feature, NONE, NULL)
+                n_cuts = scorer.score_feature(node, feature, NONE, NULL)
                 if n + n_cuts > capacity:
                     capacity = 2 * (n + n_cuts)
                     more = realloc(found, capacity * sizeof(Found))
@@ -45,12 +45,12 @@ cdef class PythonRule(SplitRule):
                     found = <Found*> more
                 for i in range(n_cuts):
                     found[n].feature = <int32_t> feature
-                    found[n].cut = splitter.cuts[i]
-                    found[n].score = splitter.scores[i]
+                    found[n].cut = scorer.cuts[i]
+                    found[n].score = scorer.scores[i]
                     n += 1
             if n == 0:
                 return 0
-            answer = self.choose(**self.show(splitter, table, node, found, n))
+            answer = self.choose(**self.show(scorer, table, node, found, n))
             if answer is None:
                 return 0
             chosen = answer
@@ -64,13 +64,13 @@ cdef class PythonRule(SplitRule):
             free(found)
 
     cdef object show(
-        self, Splitter splitter, TrainingTable table, const NodeView* node, const Found* found,
+        self, Scorer scorer, TrainingTable table, const NodeView* node, const Found* found,
         Py_ssize_t n
     ):
         """Arguments of the call, all of them copies."""
         cdef Py_ssize_t i, feature, n_columns = table.view.n_columns
-        cdef double weight = node_weight(splitter.table, node.totals)
-        cdef double nothing = node_score(splitter.table, node.totals)
+        cdef double weight = node_weight(scorer.table, node.totals)
+        cdef double nothing = node_score(scorer.table, node.totals)
         candidates = {
             "feature": np.empty(n, dtype=np.int64),
             "threshold": np.empty(n),

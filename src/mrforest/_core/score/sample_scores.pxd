@@ -12,6 +12,7 @@ from mrforest._core.plan cimport BLOCK_POINTS
 from mrforest._core.rules.rule cimport Draw, SplitRule
 from mrforest._core.score.feature_order cimport Order
 from mrforest._core.score.impurity cimport Sides
+from mrforest._core.score.scorer cimport RowSpan
 from mrforest._core.score.sorted_block cimport READ_AHEAD_CELLS
 from mrforest._core.types cimport Cut, Entry, Split, Table
 
@@ -35,11 +36,6 @@ cdef struct ScoredNode:
     const int32_t* first
     const int32_t* end
     bint is_whole
-
-
-cdef struct RowSpan:
-    const int32_t* first
-    const int32_t* end
 
 
 cdef class NodeScores:

@@ -6,7 +6,6 @@
 A feature that has no candidate does not count towards the features that the rule asks for.
 """
 
-from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
@@ -18,11 +17,9 @@ from mrforest._core.kernels.dispatch cimport (
 from mrforest._core.plan cimport SAMPLE_COUNTS, SAMPLE_HISTOGRAMS, SAMPLE_LISTS, is_on
 from mrforest._core.score.feature_order cimport free_order, make_order, next_feature, put_back
 from mrforest._core.score.impurity cimport score_tolerance
+from mrforest._core.score.scorer cimport NO_CUT
 from mrforest._core.score.sweep cimport Feature, score_cuts
 from mrforest._core.types cimport ENTROPY, NONE, VARIANCE, at, code_t, mass_of, moment_of
-
-
-cdef double NO_CUT = -INFINITY
 
 
 cdef class NodeScores:

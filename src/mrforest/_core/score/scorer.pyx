@@ -1,29 +1,159 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One feature of a node: its entries, its candidates and their scores, or the best score alone."""
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
+from mrforest._core.data.table cimport TrainingTable
 from mrforest._core.kernels.dispatch cimport PlainCuts, kernels
-from mrforest._core.plan cimport BLOCK_POINTS
-from mrforest._core.rules.rule cimport Draw, Points, Range, is_empty, is_in_range
+from mrforest._core.plan cimport (
+    BLOCKS, BLOCK_POINTS, CELLS_PER_CODE, HISTOGRAMS, LARGEST_HISTOGRAM, NODE_HISTOGRAMS,
+    can_use_blocks, can_use_node_lists, has_plain_points, is_on,
+)
+from mrforest._core.rules.rule cimport Points, is_empty, is_in_range
 from mrforest._core.score.bit_scores cimport count_bits_of, cuts_of_bits
 from mrforest._core.score.histogram cimport (
     counted_entries, counted_points, sorted_entries, sorted_points,
 )
 from mrforest._core.score.node_histogram cimport (
-    NodeHistogram, count_node_histogram, count_node_histogram_points, select_feature, select_none,
+    count_node_histogram, count_node_histogram_points, free_node_histogram, new_node_histogram,
+    select_feature, select_none,
 )
 from mrforest._core.score.node_lists cimport (
-    add_node_list, cuts_in_node_list, enter_node_lists, find_best_in_node_lists,
+    add_node_list, cuts_in_node_list, enter_node_lists, find_best_in_node_lists, free_node_lists,
+    new_node_lists,
 )
-from mrforest._core.score.sorted_block cimport block_entries, cuts_in_block
+from mrforest._core.score.sorted_block cimport block_entries, cuts_in_block, free_block, new_block
 from mrforest._core.score.sweep cimport Feature, score_cuts
-from mrforest._core.score.workspace cimport NO_CUT, RowSpan
-from mrforest._core.types cimport NONE
+from mrforest._core.types cimport NONE, OUT_OF_MEMORY
 
-cdef class FeatureScores(Workspace):
-    """What a rule is told of the features of a node."""
+
+cdef Py_ssize_t most_bins(const Table* table) noexcept nogil:
+    """Bins of a feature, that of missing values among them, at most."""
+    cdef Py_ssize_t f, most = 0
+    for f in range(table.n_features):
+        most = max(most, table.n_bins[f] + 1)
+    return most
+
+
+cdef Py_ssize_t most_sorted(const Table* table) noexcept nogil:
+    """Points of a node that may be sorted, not counted, at most; see `counting_pays`.
+
+    Counting pays for any features together if it does for the one that has most bins.
+    """
+    cdef Py_ssize_t n_cells = most_bins(table) * table.n_columns
+    if (table.slot[table.n_features] * table.n_columns > LARGEST_HISTOGRAM
+            or not is_on(HISTOGRAMS) or not is_on(NODE_HISTOGRAMS)):
+        return INT64_MAX
+    return max(n_cells // CELLS_PER_CODE + 1, BLOCK_POINTS)
+
+
+cdef class Scorer:
+    """Scores the nodes of one growing tree, one after the other.
+
+    Parameters
+    ----------
+    table : TrainingTable
+    rule : SplitRule
+    pool : HistogramPool
+    n_structure, n_estimation : int
+        Points of the tree.
+    floor : int
+        Estimation points that each side of a cut must keep; 0: none.
+    counts_points : bool
+        Whether class counts are counts of estimation points.
+    sorts_any : bool
+        Whether nodes are sorted where counting would pay, too.
+    """
+
+    def __cinit__(self, TrainingTable table, SplitRule rule, HistogramPool pool,
+                  Py_ssize_t n_structure, Py_ssize_t n_estimation, int64_t floor,
+                  bint counts_points, bint sorts_any):
+        self.buffers = Buffers()
+        self.table = &table.view
+        self.rule = rule
+        self.pool = pool
+        self.floor = floor
+        self.counts_points = counts_points
+        # Estimation points are looked at feature by feature for a floor that nothing else tells.
+        cdef Py_ssize_t n_points = n_estimation if floor > 0 and not counts_points else 0
+        cdef Py_ssize_t n_sorted = n_structure
+        if not sorts_any:
+            n_sorted = min(n_structure, most_sorted(self.table))
+        cdef Py_ssize_t longest = max(n_sorted, n_points) + 1
+        cdef Py_ssize_t of_point = 1 if self.table.moment is NULL else 2
+        cdef Py_ssize_t n_entries = of_point * max(n_sorted, min(
+            n_structure, most_bins(self.table) * self.table.n_columns))
+        # Between the bins that have points, with missing values on either side, and these alone
+        cdef Py_ssize_t n_cuts = 2 * min(n_structure, most_bins(self.table)) + 2
+        cdef Py_ssize_t n_features = self.table.n_features, n_columns = self.table.n_columns
+        cdef Py_ssize_t n_categories = 1 + max(
+            [n for n, c in zip(table.n_bins, table.is_categorical) if c], default=0)
+        cdef Buffers buffers = self.buffers
+        self.entries = <Entry*> buffers.take((n_entries + 1) * sizeof(Entry))
+        self.points = <Entry*> buffers.take((n_points + 1) * sizeof(Entry))
+        self.keys = <uint64_t*> buffers.take(longest * sizeof(uint64_t))
+        self.more_keys = <uint64_t*> buffers.take(longest * sizeof(uint64_t))
+        self.scores = <double*> buffers.take(n_cuts * sizeof(double))
+        self.cuts = <Cut*> buffers.take(n_cuts * sizeof(Cut))
+        self.work = <double*> buffers.take(max(n_cuts, n_features) * sizeof(double))
+        self.sides.left = <int64_t*> buffers.take(n_columns * sizeof(int64_t))
+        self.sides.right = <int64_t*> buffers.take(n_columns * sizeof(int64_t))
+        self.lefts = <int32_t*> buffers.take(n_cuts * sizeof(int32_t))
+        self.cut_bins = <int32_t*> buffers.take(n_cuts * sizeof(int32_t))
+        self.bins_work = <int64_t*> buffers.take(129 * n_columns * sizeof(int64_t))
+        self.best_in_bins = <double*> buffers.take(n_features * sizeof(double))
+        self.same_width = <int32_t*> buffers.take(n_features * sizeof(int32_t))
+        self.bins_of_same_width = <const int32_t**> buffers.take(n_features * sizeof(int32_t*))
+        self.categories = <uint8_t*> buffers.take(n_categories)
+        self.no_cut = <RowSpan*> buffers.take(n_features * sizeof(RowSpan))
+        self.mark_up_to(n_structure if rule.restricts else 0)
+        self.node_histogram = new_node_histogram(self.table, n_structure)
+        if self.node_histogram is NULL:
+            raise MemoryError("no memory to grow a tree")
+        self.set_table(self.table)
+        self.forget_nodes()
+
+    def __dealloc__(self):
+        free_block(self.block)
+        free_node_lists(self.node_lists)
+        free_node_histogram(self.node_histogram)
+        free(self.marks)
+
+    cdef void set_table(self, const Table* table) noexcept nogil:
+        """Score rows of another table than the forest's, a tree's own."""
+        self.table = table
+        self.is_plain = (
+            not self.rule.restricts
+            and (self.floor == 0 or (self.counts_points and self.floor <= 1))
+            and has_plain_points(table))
+
+    cdef void mark_up_to(self, Py_ssize_t n) except *:
+        """A rule that restricts cuts may mark so many points."""
+        if self.marks is NULL or n > self.n_marks:
+            free(self.marks)
+            self.n_marks = 0
+            self.marks = <uint8_t*> calloc(n + 1, 1)
+            if self.marks is NULL:
+                raise MemoryError("no memory to grow a tree")
+            self.n_marks = n
+
+    cdef bint use_block(self) noexcept nogil:
+        """Keep small subtrees in a block, if that serves the rule and there is memory."""
+        if can_use_blocks(self.is_plain, self.rule.looks_at_all, self.table.copies is not NULL):
+            self.block = new_block(self.table)
+        return self.block is not NULL
+
+    cdef int use_lists(self, Py_ssize_t n_lists) noexcept nogil:
+        """Keep small nodes as lists of up to so many features, if that serves the rule. Without
+        bits, rules that look at all features have blocks instead."""
+        if n_lists == 0 or not can_use_node_lists(
+                self.is_plain, self.table.n_columns,
+                self.matrices is NULL and self.rule.looks_at_all and is_on(BLOCKS)):
+            return 0
+        self.node_lists = new_node_lists(n_lists)
+        return 0 if self.node_lists is not NULL else OUT_OF_MEMORY
 
     # ---- features without a candidate ----------------------------------------------------
 
@@ -36,6 +166,10 @@ cdef class FeatureScores(Workspace):
         """Whether a feature is known to have no candidate in a node."""
         cdef const RowSpan* known = &self.no_cut[feature]
         return known.first <= node.structure and node.structure + node.n_structure <= known.end
+
+    cdef void forget_nodes(self) noexcept nogil:
+        """Rows of the next tree may lie where those of the last one did."""
+        memset(self.no_cut, 0, self.table.n_features * sizeof(RowSpan))
 
     cdef inline void set_no_cut(self, const NodeView* node, Py_ssize_t feature) noexcept nogil:
         self.no_cut[feature].first = node.structure
@@ -86,7 +220,7 @@ cdef class FeatureScores(Workspace):
                     place[i] = self.node_lists.n - 1
         find_best_in_node_lists(self.node_lists)
 
-    cdef bint can_be_listed(self, const NodeView* node) noexcept nogil:
+    cdef bint begin_lists(self, const NodeView* node) noexcept nogil:
         """Whether lists of the node's points are made; then they are begun."""
         return (
             self.node_lists is not NULL and node.histogram == NONE
