@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The compiled engine, which knows NumPy buffers only. This file is its one door."""
+"""The compiled engine, which knows NumPy buffers only.
+
+Other packages import this module, and none below it.
+"""
 
 from mrforest._core import plan
 from mrforest._core.data.distinct import distinct_values, places

@@ -66,12 +66,12 @@ cdef struct CutBits:
     # Of all rows of a table. Read only.
     Py_ssize_t n_features
     Py_ssize_t n_words
-    Py_ssize_t n                # slices
-    const int32_t* start        # per feature: its first slice; [n_features]: n
-    const int32_t* bin          # of each slice: the cut's
+    Py_ssize_t n                # cuts
+    const int32_t* start        # per feature: its first cut; [n_features]: n
+    const int32_t* bin          # of each cut
     const uint8_t* has_bits    # per feature; the others are looked at row by row
     bint is_all                 # whether there are no others
-    const uint64_t* words       # see slices.h
+    const uint64_t* words       # 64 rows x cuts, see bit_columns.c
 
 
 cdef struct Column:

@@ -6,7 +6,7 @@ each time they come from memory, cache line by cache line. So when a node's rows
 they are copied into a table of their own, in which the whole subtree grows:
 
     table     [ . a . . b . . . c . ]      rows of the node   a, c | b
-    excerpt   [ a c b ]                                       0, 1 | 2
+    cache     [ a c b ]                                       0, 1 | 2
 """
 
 from libc.stdint cimport int32_t, int64_t

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Copy rows together, and let a table show these alone; see excerpt.pxd."""
+"""Copy rows together, and let a table show these alone; see row_cache.pxd."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from libc.stdlib cimport calloc, free, malloc
@@ -55,8 +55,8 @@ cdef void free_row_cache(RowCache* row_cache) noexcept nogil:
 cdef Py_ssize_t add_rows(
     RowCache* row_cache,
     const Table* table,
-    int32_t* rows,          # IN and OUT  rows of the table, then of the excerpt
-    Py_ssize_t first,       # of the excerpt that is free
+    int32_t* rows,          # IN and OUT  rows of the table, then of the cache
+    Py_ssize_t first,       # of the cache that is free
     Py_ssize_t n,
 ) noexcept nogil:
     """Copy rows; return the next one that is free."""
@@ -79,7 +79,7 @@ cdef Py_ssize_t add_rows(
 
 
 cdef void use_row_cache(RowCache* row_cache, Py_ssize_t n, Table* table) noexcept nogil:
-    """Let a table show the n rows of the excerpt alone."""
+    """Let a table show the n rows of the cache alone."""
     row_cache.whole = table[0]
     table.codes = row_cache.codes
     table.by_column = NULL
@@ -92,7 +92,7 @@ cdef void use_row_cache(RowCache* row_cache, Py_ssize_t n, Table* table) noexcep
 
 cdef void use_whole_table(
     const RowCache* row_cache,
-    int32_t* rows,          # IN and OUT  rows of the excerpt, then of the table
+    int32_t* rows,          # IN and OUT  rows of the cache, then of the table
     Py_ssize_t n,
     Table* table,
 ) noexcept nogil:

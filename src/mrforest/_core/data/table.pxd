@@ -26,9 +26,9 @@ cdef class TrainingTable:
     cdef const uint16_t[:, ::1] wide
     cdef public Py_ssize_t row_cache_bytes
     cdef object by_column               # the same codes transposed, if a rule asks
-    cdef CutBits slices                  # of features of few codes, if has_cut_bits
+    cdef CutBits cut_bits                # of features of few codes, if has_cut_bits
     cdef readonly bint has_cut_bits
-    cdef object cut_bit_arrays            # that slices points into
+    cdef object cut_bit_arrays            # that cut_bits points into
     cdef const double[:, ::1] values
     cdef const int32_t[::1] n_bins
     cdef const uint8_t[::1] is_categorical

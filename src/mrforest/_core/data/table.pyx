@@ -28,7 +28,7 @@ MISFIT = "the arrays of a training table do not fit together"
 
 
 cdef class Target:
-    """What the rows are to be told by, and how much each of them counts.
+    """What is predicted of each row, and how much each row counts.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ cdef class TrainingTable:
     Attributes
     ----------
     row_cache_bytes : int
-        Codes of a subtree that are copied together, at most; see excerpt.pxd.
+        Codes of a subtree that are copied together, at most; see row_cache.pxd.
     """
 
     def __init__(self, Target target, is_categorical, *, codes=None, n_bins=None, cuts=None,
@@ -209,12 +209,12 @@ cdef class TrainingTable:
             self.view.by_column = &narrow[0, 0]
 
     def add_cut_bits(self, *, double most_others=0.125, in_parts=None):
-        """Keep features of few codes as slices, too, see sheet.pxd, if nearly all are such.
+        """Keep features of few codes as bits, too, see bit_matrix.pxd, if nearly all are such.
 
         Parameters
         ----------
         most_others : float, default=0.125
-            Other features, as a share of all, up to which slices are made.
+            Other features, as a share of all, up to which bits are made.
         in_parts : callable, default=None
             Takes a function of a slice of rows, the number of rows, and a unit of which slices
             must be multiples; calls the function, in threads if it wants to.
@@ -245,15 +245,15 @@ cdef class TrainingTable:
         cdef const int32_t[::1] starts = start, bin_of = bins
         cdef const uint8_t[::1] sliced = has_bits
         cdef const uint64_t[:, ::1] word = words
-        self.slices.n_features = len(n_bins)
-        self.slices.n = len(bins)
-        self.slices.n_words = len(words)
-        self.slices.start = &starts[0]
-        self.slices.bin = &bin_of[0]
-        self.slices.has_bits = &sliced[0]
-        self.slices.words = &word[0, 0]
+        self.cut_bits.n_features = len(n_bins)
+        self.cut_bits.n = len(bins)
+        self.cut_bits.n_words = len(words)
+        self.cut_bits.start = &starts[0]
+        self.cut_bits.bin = &bin_of[0]
+        self.cut_bits.has_bits = &sliced[0]
+        self.cut_bits.words = &word[0, 0]
         self.has_cut_bits = True
-        self.slices.is_all = has_bits.all()
+        self.cut_bits.is_all = has_bits.all()
 
     def __reduce__(self):
         (target, is_categorical, codes, n_bins, cuts, cuts_start, values, equal_values,
@@ -308,11 +308,11 @@ cdef inline uint64_t write_bits(
 
 def write_cut_bits(
     const code_t[:, ::1] codes,          # IN   rows x features, the first of a word first
-    const int32_t[::1] start,            # IN   first slice of each feature, and the end
+    const int32_t[::1] start,            # IN   first cut of each feature, and the end
     const uint8_t[::1] is_categorical,   # IN
-    uint64_t[:, ::1] words,              # OUT  64 rows x slices; see slices.h
+    uint64_t[:, ::1] words,              # OUT  64 rows x cuts
 ):
-    """Slices of rows. Features that have any have codes below 8."""
+    """Bits of rows. Features that have any have codes below 8."""
     cdef Py_ssize_t n_rows = codes.shape[0], w, i, f, s
     cdef uint64_t eights[EIGHTS]
     with nogil:

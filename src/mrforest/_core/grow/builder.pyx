@@ -335,7 +335,7 @@ cdef class TreeBuilder:
         return 0
 
     cdef int check_interrupt(self, Py_ssize_t n_points) except FAILED nogil:
-        """Whether somebody wants growth to end; told of so many points of work done."""
+        """Whether growth is to end; called after work on so many points."""
         if self.limits.interrupt[0]:
             return INTERRUPTED
         self.points_since_check += n_points

@@ -17,8 +17,8 @@ from mrforest._core.types cimport FAILED, Split
 
 
 cdef class BitBuilder(CutBuilder):
-    """Nodes are masks over sheets, see sheet.pxd. Their slices of the lists of rows are filled
-    when somebody looks there: at leaves, and where there are features without slices."""
+    """Nodes are masks, see bit_matrix.pxd. Row numbers are written at leaves only, and where some
+    features have no bits."""
 
     cdef BitMatrices* matrices
     cdef bint needs_rows
@@ -26,9 +26,9 @@ cdef class BitBuilder(CutBuilder):
     def __init__(self, TrainingTable table, structure, estimation, key, Limits limits,
                  SplitRule rule):
         CutBuilder.__init__(self, table, structure, estimation, key, limits, rule)
-        self.needs_rows = not table.slices.is_all
+        self.needs_rows = not table.cut_bits.is_all
         self.matrices = new_bit_matrices(
-            self.table, &table.slices, self.most_structure, self.most_estimation,
+            self.table, &table.cut_bits, self.most_structure, self.most_estimation,
             2 if self.is_honest else 1, self.needs_rows,
             limits.min_leaf if limits.has_floor else 0)
         if self.matrices is NULL:

@@ -30,7 +30,7 @@ cdef enum:
 
 
 cdef class RowBuilder(CutBuilder):
-    """Nodes are slices of lists of rows. Subtrees grow in excerpts of the table, see excerpt.pxd,
+    """Nodes are slices of lists of rows. Subtrees grow in a row cache, see row_cache.pxd,
     and small ones in blocks, see block.pxd."""
 
     cdef bint has_blocks
@@ -78,7 +78,7 @@ cdef class RowBuilder(CutBuilder):
     cdef void join_copies(self) except *:
         """Let each row of a bag stand once in the list: it is a third shorter then.
 
-        Rules that draw points, or tell somebody how many there are, need them all.
+        Rules that draw points, or ask how many there are, need them all.
         """
         cdef int32_t[::1] rows = self.structure
         cdef Py_ssize_t i, n = 0
@@ -232,9 +232,9 @@ cdef class RowBuilder(CutBuilder):
     cdef Py_ssize_t part_structure(
         self, const PendingNode* node, const Split* split
     ) noexcept nogil:
-        """Part the structure points; return how many go left. Those of a block are left where
-        they are in the list of the tree, for nobody looks there again, and its lists are parted
-        when it is known who looks at them."""
+        """Partition the structure points; return how many go left. Those of a block stay where
+        they are in the list of the tree, which is not read again, and its lists are partitioned
+        when it is known which sides are needed."""
         if node.level == NONE:
             return partition_rows(
                 self.table, &self.structure[0] + node.first_structure, node.n_structure,
@@ -245,7 +245,7 @@ cdef class RowBuilder(CutBuilder):
         return self.sides.n_left
 
     cdef void part_lists(self, const PendingNode* node, const PendingNode* children) noexcept nogil:
-        """Part the lists of a block, as far as somebody looks at them again."""
+        """Partition the lists of a block, for the children that are split further."""
         if node.level != NONE:
             partition_block(
                 self.scorer.block, node.first_structure, node.n_structure, node.level,

@@ -123,7 +123,7 @@ cdef class Splitter:
         block.n_open[node.level + 1] = n_found
         return n_found
 
-    # ---- in a sheet ----------------------------------------------------------------------
+    # ---- by bits -----------------------------------------------------------------------
 
     cdef Py_ssize_t score_bit_matrix(self, const NodeView* node, Draw* draw) noexcept nogil:
         """Look at all features; return how many have a candidate."""
@@ -136,7 +136,7 @@ cdef class Splitter:
         self.scorer.is_listed = self.scorer.begin_lists(node)
         self.scorer.count_together(node, self.others, self.n_others, self.place)
         for f in range(self.scorer.table.n_features):
-            if self.scorer.matrices.slices.has_bits[f]:
+            if self.scorer.matrices.cut_bits.has_bits[f]:
                 n_found += self.add_splittable(
                     f, NONE, n_found, best_of_bits(self.scorer.matrices, f))
             else:

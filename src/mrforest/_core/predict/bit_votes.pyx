@@ -23,12 +23,12 @@ SPLIT_DTYPE = np.dtype(
     [("cut", np.int32), ("from", np.uint16), ("left", np.uint16), ("right", np.uint16)], align=True)
 RUN_DTYPE = np.dtype([("n_splits", np.int32), ("ends", np.int32)])
 
-# A tally is not ready to be added to while the last side is on its way: several take turns.
+# A set of votes cannot be added to while the last addition is under way: several take turns.
 cdef enum:
     TURNS = 4
     MAX_ENDS = 9
     BOTH_KEPT = 8
-    MANY_SETS = 96        # they are in the fastest cache with room to spare
+    MANY_SETS = 96        # they are in the fastest cache with space to spare
     MOST_WITH_TURNS = 8   # classes; with more, the same class is not so often the next
 
 
@@ -56,9 +56,10 @@ def common_labels(
 
 
 cdef class Layout:
-    """Puts the splits of a tree in an order: each after its parent, in long runs of the same fates.
+    """Puts the splits of a tree in an order: each after its parent, in long runs whose sides end
+    alike.
 
-    Splits wait in lists, by the fates of their sides. The longest list is next, all of it; if many
+    Splits wait in lists, by how their sides end. The longest list is next, all of it; if many
     sets are about, one is next that makes no more of them.
     """
     cdef BitVotes votes
@@ -95,7 +96,7 @@ cdef class Layout:
         self.head[ends] = node
         self.length[ends] += 1
 
-    cdef int next_fates(self) noexcept nogil:
+    cdef int next_ends(self) noexcept nogil:
         """The list to be emptied; -1: all are empty."""
         cdef int ends, best = -1
         for ends in range(MAX_ENDS):
@@ -116,7 +117,7 @@ cdef class Layout:
         if end != JOIN:
             return own
         self.turn[label] = (self.turn[label] + 1) % self.votes.n_turns
-        return self.votes.tally_of(label, self.turn[label])
+        return self.votes.votes_set_of(label, self.turn[label])
 
     cdef Py_ssize_t lay_out(self) noexcept nogil:
         """Steps and runs of a tree that is no leaf; return the number of runs."""
@@ -128,7 +129,7 @@ cdef class Layout:
             self.length[ends] = 0
         self.wait(0, self.votes.root_place())
         while True:
-            ends = self.next_fates()
+            ends = self.next_ends()
             if ends < 0:
                 return n_runs
             n = self.length[ends]
@@ -237,7 +238,7 @@ cdef class BitVotes:
             raise ValueError(f"{self.n_sets} sets of rows; there must be fewer than 65,536")
         return 0
 
-    cdef uint16_t tally_of(self, int label, int turn) noexcept nogil:
+    cdef uint16_t votes_set_of(self, int label, int turn) noexcept nogil:
         return <uint16_t> (label * self.n_turns + turn)
 
     cdef uint16_t root_place(self) noexcept nogil:
@@ -316,7 +317,7 @@ cdef class BitVotes:
                 self.n_sets)
             for k in range(self.n_classes):
                 if k != self.rest:
-                    kernels.count_votes(sets + self.tally_of(k, 0), self.n_turns, counts + k)
+                    kernels.count_votes(sets + self.votes_set_of(k, 0), self.n_turns, counts + k)
             n_counted += 1
             if n_counted % FEW_TREES == 0:
                 for k in range(self.n_classes):

@@ -49,7 +49,7 @@ cdef inline uint64_t next_word(Stream* stream) noexcept nogil:
 
 
 cdef inline void skip_word(Stream* stream) noexcept nogil:
-    """Give a word to nobody; a block of which all words are skipped is never made."""
+    """Skip a word; a block of which all words are skipped is never made."""
     stream.used += 1
     if stream.used == 8:
         stream.counter[0] += 1

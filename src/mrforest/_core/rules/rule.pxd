@@ -20,7 +20,7 @@ cdef enum:
 
 
 cdef struct Draw:
-    # What a rule is told of the node, and what it draws from.
+    # What a rule knows of the node, and what it draws from.
     Stream stream
     int mode                    # what the rule has decided at this node; 0 at first
     Py_ssize_t depth            # 0 for the root
@@ -32,12 +32,12 @@ cdef struct Draw:
 
 cdef struct RemotePoints:
     # Points that a rule draws when they are elsewhere: where they are in the node, and their codes,
-    # if somebody has looked.
+    # if they are known.
     Py_ssize_t n_drawn          # of each feature
     int64_t* places             # OUT  features x n_drawn, of features that were looked at
     int32_t* order              # OUT  which these are, one after the other ...
     Py_ssize_t n_order          # OUT  ... and how many
-    const int32_t* codes        # IN   features x n_drawn; NULL: nobody has looked
+    const int32_t* codes        # IN   features x n_drawn; NULL: not known yet
     const uint8_t* is_known     # IN   features whose codes are there
     bint lacks                  # OUT  whether others were looked at
 

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees of tables whose features have few codes: a node is a mask, and bits are counted.
+"""Tables whose features have few codes: a node is a mask, and bits are counted.
 
-A *slice* has a bit for each point, 1 if the point lies left of one cut of one feature: numbers
-have a slice for each code but the last, categories one for each. A *sheet* holds slices of the
-points of a node. The nodes below are masks over the sheet, until they are so small that a new
-sheet pays: it has their points alone, squeezed together, and only slices that part them.
+A bit matrix has a row for each cut of a feature and a column for each point: 1 if the point lies
+left of the cut. Numbers have a row for each code but the last, categories one for each. The nodes
+below are masks over the matrix, until they are so small that a new matrix pays: it has their points
+alone, squeezed together, and only the rows that split them.
 
-    sheet    0  1 1 0 1 0 0 1 1        node   1 0 1 1 0 0 1 0        squeezed   0  1 0 1 1
-             1  1 0 0 1 1 0 0 1                                                 1  1 0 1 0
-             2  1 1 1 1 0 1 1 0
+    cut 0   1 1 0 1 0 0 1 1        node   1 0 1 1 0 0 1 0        squeezed   1 0 1 1
+        1   1 0 0 1 1 0 0 1                                                 1 0 1 0
+        2   1 1 1 1 0 1 1 0
 
-Sheets and masks lie in one piece of memory, one after the other: a tree grows depth first, so
-what is made last is done with first.
+In memory, 64 points of all cuts lie next to each other. Matrices and masks lie in one piece of
+memory, one after the other: a tree grows depth first, so what is made last is freed first.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
@@ -26,17 +26,17 @@ cdef enum:
 cdef struct BitMatrix:
     Py_ssize_t n_bits
     Py_ssize_t n_words[2]       # of a mask, for each kind
-    # Places in the memory of all sheets
-    Py_ssize_t start            # int32, per feature: its first slice; [n_features]: n_slices
-    Py_ssize_t bin              # int32, per slice
+    # Places in the memory of all matrices
+    Py_ssize_t start            # int32, per feature: its first cut; [n_features]: n_bits
+    Py_ssize_t bin              # int32, per cut
     Py_ssize_t words[2]
     Py_ssize_t rows[2]          # int32, per point, where they are kept
-    Py_ssize_t classes          # slices of the structure points of each class
+    Py_ssize_t classes          # bits of the structure points of each class
 
 
 cdef struct BitMatrices:
     const Table* table
-    const CutBits* slices
+    const CutBits* cut_bits
     int n_kinds
     bint keeps_rows[2]
     int64_t floor               # estimation points that each side of a cut keeps; 0: none
@@ -54,8 +54,8 @@ cdef struct BitMatrices:
     Py_ssize_t n_classes        # that are there
     uint64_t* class_mask        # of the structure points of each
     double* totals              # how many these are
-    int32_t* counts             # classes x slices: structure points on the left
-    int32_t* n_left             # slices: of any class
+    int32_t* counts             # classes x cuts: structure points on the left
+    int32_t* n_left             # cuts: of any class
     int32_t* n_estimation_left
     double* scores
 
@@ -69,7 +69,7 @@ cdef struct BitMatrices:
 
 
 cdef BitMatrices* new_bit_matrices(
-    const Table* table, const CutBits* slices, Py_ssize_t n_structure, Py_ssize_t n_estimation,
+    const Table* table, const CutBits* cut_bits, Py_ssize_t n_structure, Py_ssize_t n_estimation,
     int n_kinds, bint keeps_structure, int64_t floor) noexcept nogil
 cdef void free_bit_matrices(BitMatrices* matrices) noexcept nogil
 cdef int make_first_matrix(
@@ -94,7 +94,7 @@ cdef inline int32_t* ints_at(const BitMatrices* matrices, Py_ssize_t place) noex
 cdef inline const uint64_t* estimation_mask(
     const BitMatrices* matrices, Py_ssize_t mask
 ) noexcept nogil:
-    """The part of a mask over the sheet that tells of the estimation points."""
+    """The part of a mask that has the estimation points."""
     if matrices.n_kinds == 2:
         mask += matrices.items[matrices.matrix].n_words[STRUCTURE]
     return matrices.memory + mask

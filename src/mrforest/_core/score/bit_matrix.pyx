@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sheets: made, squeezed, parted; see sheet.pxd."""
+"""Bit matrices of a tree: made, squeezed and partitioned; see bit_matrix.pxd."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
@@ -16,11 +16,11 @@ cdef inline Py_ssize_t words_for(Py_ssize_t n_bits) noexcept nogil:
 # ---- memory ------------------------------------------------------------------------------
 
 cdef BitMatrices* new_bit_matrices(
-    const Table* table, const CutBits* slices, Py_ssize_t n_structure, Py_ssize_t n_estimation,
+    const Table* table, const CutBits* cut_bits, Py_ssize_t n_structure, Py_ssize_t n_estimation,
     int n_kinds, bint keeps_structure, int64_t floor
 ) noexcept nogil:
-    """Room for the sheets of a tree; NULL: no memory."""
-    cdef Py_ssize_t K = table.n_columns, S = slices.n + 1
+    """Memory for the matrices of a tree; NULL: no memory."""
+    cdef Py_ssize_t K = table.n_columns, S = cut_bits.n + 1
     cdef Py_ssize_t W = words_for(max(n_structure, n_estimation)) + 1
     cdef Py_ssize_t i
     cdef int kind
@@ -28,7 +28,7 @@ cdef BitMatrices* new_bit_matrices(
     if matrices is NULL:
         return NULL
     matrices.table = table
-    matrices.slices = slices
+    matrices.cut_bits = cut_bits
     matrices.n_kinds = n_kinds
     # A side of a cut has a structure point anyway.
     matrices.floor = 0 if n_kinds == 1 and floor == 1 else floor
@@ -59,7 +59,7 @@ cdef BitMatrices* new_bit_matrices(
         return NULL
     for i in range(S + K):
         matrices.every[i] = <int32_t> i
-    # Rows are known of the points that fill leaves, and of others where somebody asks.
+    # Rows are known of the points that fill leaves, and of others where they are asked for.
     matrices.keeps_rows[STRUCTURE] = keeps_structure or n_kinds == 1
     matrices.keeps_rows[ESTIMATION] = n_kinds == 2
     return matrices
@@ -109,13 +109,13 @@ cdef inline Py_ssize_t take(BitMatrices* matrices, Py_ssize_t n_words) noexcept 
     return matrices.top - n_words
 
 
-cdef BitMatrix* add_sheet(
+cdef BitMatrix* add_matrix(
     BitMatrices* matrices, Py_ssize_t n_bits, const Py_ssize_t* n_points
 ) noexcept nogil:
-    """Room for a sheet; NULL: no memory."""
+    """Memory for a matrix; NULL: no memory."""
     cdef BitMatrix* items
     cdef BitMatrix* matrix
-    cdef Py_ssize_t F = matrices.slices.n_features, K = matrices.table.n_columns, size
+    cdef Py_ssize_t F = matrices.cut_bits.n_features, K = matrices.table.n_columns, size
     cdef int kind
     if matrices.n_items == matrices.item_capacity:
         items = <BitMatrix*> realloc(
@@ -148,7 +148,7 @@ cdef BitMatrix* add_sheet(
 cdef void find_classes(
     BitMatrices* matrices, const BitMatrix* matrix, const int32_t* rows, Py_ssize_t n
 ) noexcept nogil:
-    """Slices of the structure points of each class."""
+    """Bits of the structure points of each class."""
     cdef uint64_t* classes = matrices.memory + matrix.classes
     cdef Py_ssize_t i, K = matrices.table.n_columns
     memset(classes, 0, matrix.n_words[STRUCTURE] * K * sizeof(uint64_t))
@@ -168,23 +168,24 @@ cdef Py_ssize_t end_of_run(const int32_t* rows, Py_ssize_t first, Py_ssize_t n) 
 cdef int gather_rows(
     BitMatrices* matrices, const int32_t* rows, Py_ssize_t n, uint64_t* out
 ) noexcept nogil:
-    """All slices of some rows of the table."""
-    cdef const CutBits* slices = matrices.slices
+    """All columns of some rows of the table."""
+    cdef const CutBits* cut_bits = matrices.cut_bits
     cdef Py_ssize_t i, first = 0, end = end_of_run(rows, 0, n)
-    cdef uint64_t* mask = <uint64_t*> malloc(slices.n_words * sizeof(uint64_t))
+    cdef uint64_t* mask = <uint64_t*> malloc(cut_bits.n_words * sizeof(uint64_t))
     if mask is NULL:
         return OUT_OF_MEMORY
-    memset(out, 0, words_for(n) * slices.n * sizeof(uint64_t))
+    memset(out, 0, words_for(n) * cut_bits.n * sizeof(uint64_t))
     # Rows that ascend are a mask over the table. Few of them are taken one by one.
-    while end - first >= slices.n_words and first < n:
-        memset(mask, 0, slices.n_words * sizeof(uint64_t))
+    while end - first >= cut_bits.n_words and first < n:
+        memset(mask, 0, cut_bits.n_words * sizeof(uint64_t))
         for i in range(first, end):
             mask[rows[i] >> 6] |= <uint64_t> 1 << (rows[i] & 63)
         kernels.squeeze(
-            slices.words, slices.n, matrices.every, slices.n, mask, slices.n_words, first, out)
+            cut_bits.words, cut_bits.n, matrices.every, cut_bits.n, mask, cut_bits.n_words, first,
+            out)
         first = end
         end = end_of_run(rows, first, n)
-    kernels.gather_points(slices.words, slices.n, rows, first, n, out)
+    kernels.gather_points(cut_bits.words, cut_bits.n, rows, first, n, out)
     free(mask)
     return 0
 
@@ -195,18 +196,20 @@ cdef int make_first_matrix(
     const int32_t* estimation, Py_ssize_t n_estimation,
     Py_ssize_t* mask,       # OUT  of the root
 ) noexcept nogil:
-    """The sheet of all points of a tree."""
-    cdef const CutBits* slices = matrices.slices
+    """The matrix of all points of a tree."""
+    cdef const CutBits* cut_bits = matrices.cut_bits
     cdef const int32_t* rows
     cdef const BitMatrix* matrix
     cdef int kind
     matrices.n_points[STRUCTURE] = n_structure
     matrices.n_points[ESTIMATION] = n_estimation
-    matrix = add_sheet(matrices, slices.n, matrices.n_points)
+    matrix = add_matrix(matrices, cut_bits.n, matrices.n_points)
     if matrix is NULL:
         return OUT_OF_MEMORY
-    memcpy(ints_at(matrices, matrix.start), slices.start, (slices.n_features + 1) * sizeof(int32_t))
-    memcpy(ints_at(matrices, matrix.bin), slices.bin, slices.n * sizeof(int32_t))
+    memcpy(
+        ints_at(matrices, matrix.start), cut_bits.start,
+        (cut_bits.n_features + 1) * sizeof(int32_t))
+    memcpy(ints_at(matrices, matrix.bin), cut_bits.bin, cut_bits.n * sizeof(int32_t))
     for kind in range(matrices.n_kinds):
         rows = structure if kind == STRUCTURE else estimation
         if matrices.keeps_rows[kind]:
@@ -234,7 +237,7 @@ cdef int keep_mask(BitMatrices* matrices, Py_ssize_t* mask) noexcept nogil:
 
 
 cdef void set_all(BitMatrices* matrices) noexcept nogil:
-    """Every point of the last sheet belongs to the node."""
+    """Every point of the last matrix belongs to the node."""
     cdef Py_ssize_t n
     cdef int kind
     matrices.matrix = matrices.n_items - 1
@@ -246,7 +249,7 @@ cdef void set_all(BitMatrices* matrices) noexcept nogil:
 
 
 cdef Py_ssize_t find_kept(BitMatrices* matrices, const BitMatrix* matrix) noexcept nogil:
-    """Slices that have structure points of the node on both sides; return how many."""
+    """Columns that have structure points of the node on both sides; return how many."""
     cdef Py_ssize_t s, n = 0
     kernels.find_sides(
         matrices.memory + matrix.words[STRUCTURE], matrix.n_bits, matrices.mask[STRUCTURE],
@@ -261,7 +264,7 @@ cdef inline void squeeze(
     BitMatrices* matrices, int kind, Py_ssize_t words, Py_ssize_t n_bits, const int32_t* kept,
     Py_ssize_t n_kept, Py_ssize_t n_words, Py_ssize_t n_out, Py_ssize_t out
 ) noexcept nogil:
-    """Write some slices of the points of the node to another place."""
+    """Write some columns of the points of the node to another place."""
     memset(matrices.memory + out, 0, n_out * n_kept * sizeof(uint64_t))
     kernels.squeeze(
         matrices.memory + words, n_bits, kept, n_kept, matrices.mask[kind], n_words, 0,
@@ -269,11 +272,11 @@ cdef inline void squeeze(
 
 
 cdef int make_matrix(BitMatrices* matrices) noexcept nogil:
-    """A sheet of the node alone."""
+    """A matrix of the node alone."""
     cdef int number = matrices.matrix, kind
     cdef Py_ssize_t n_kept = find_kept(matrices, &matrices.items[number]), f, s = 0
     cdef Py_ssize_t K = matrices.table.n_columns
-    cdef const BitMatrix* matrix = add_sheet(matrices, n_kept, matrices.n_points)
+    cdef const BitMatrix* matrix = add_matrix(matrices, n_kept, matrices.n_points)
     cdef const BitMatrix* old
     cdef const int32_t* old_start
     cdef const int32_t* old_bin
@@ -284,12 +287,12 @@ cdef int make_matrix(BitMatrices* matrices) noexcept nogil:
     old = &matrices.items[number]  # it may have moved
     old_start, old_bin = ints_at(matrices, old.start), ints_at(matrices, old.bin)
     start, bin = ints_at(matrices, matrix.start), ints_at(matrices, matrix.bin)
-    for f in range(matrices.slices.n_features):
+    for f in range(matrices.cut_bits.n_features):
         start[f] = <int32_t> s
         while s < n_kept and matrices.kept[s] < old_start[f + 1]:
             bin[s] = old_bin[matrices.kept[s]]
             s += 1
-    start[matrices.slices.n_features] = <int32_t> n_kept
+    start[matrices.cut_bits.n_features] = <int32_t> n_kept
     for kind in range(matrices.n_kinds):
         squeeze(
             matrices, kind, old.words[kind], old.n_bits, matrices.kept, n_kept, old.n_words[kind],
@@ -311,9 +314,9 @@ cdef int enter_matrix(
     BitMatrices* matrices, int matrix, Py_ssize_t mask, Py_ssize_t n_structure,
     Py_ssize_t n_estimation
 ) noexcept nogil:
-    """Look at a node whose mask was the last that was written and is not yet entered.
+    """Make the node whose mask was written last the current one.
 
-    What lies above it is forgotten.
+    A tree grows depth first, so the memory above that mask is free again.
     """
     cdef const BitMatrix* old = &matrices.items[matrix]
     cdef Py_ssize_t n_old = 0, n_new = 0, W
@@ -337,12 +340,12 @@ cdef int enter_matrix(
 cdef void write_rows_of_mask(
     const BitMatrices* matrices, int kind, const uint64_t* mask, int32_t* out
 ) noexcept nogil:
-    """Rows of the points of a mask over the sheet."""
+    """Rows of the points of a mask over the matrix."""
     cdef const BitMatrix* matrix = &matrices.items[matrices.matrix]
     kernels.rows_of_mask(ints_at(matrices, matrix.rows[kind]), mask, matrix.n_words[kind], out)
 
 
-cdef void find_left_by_slice(
+cdef void find_left_by_bits(
     BitMatrices* matrices, Py_ssize_t feature, const Cut* cut, int kind
 ) noexcept nogil:
     cdef const BitMatrix* matrix = &matrices.items[matrices.matrix]
@@ -391,8 +394,8 @@ cdef void partition_mask(
     cdef const BitMatrix* matrix = &matrices.items[matrices.matrix]
     cdef int kind
     for kind in range(matrices.n_kinds):
-        if matrices.slices.has_bits[feature]:
-            find_left_by_slice(matrices, feature, cut, kind)
+        if matrices.cut_bits.has_bits[feature]:
+            find_left_by_bits(matrices, feature, cut, kind)
         else:
             find_left_by_code(matrices, feature, cut, kind)
         n_left[kind] = kernels.count_bits(matrices.left[kind], matrix.n_words[kind])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The candidates of the node of a tree of masks; see sheet.pxd."""
+"""The candidates of a node that is a mask; see bit_matrix.pxd."""
 
 from libc.stdint cimport int32_t, int64_t
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Points left of the slices of a node, the scores of these, and which of them are candidates."""
+"""Points left of each cut of a node, the scores of the cuts, and which are candidates."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -12,9 +12,9 @@ from mrforest._core.types cimport Cut
 
 cdef struct Candidates:
     # Of one feature, one after the other.
-    Py_ssize_t next             # slice to look at
+    Py_ssize_t next             # cut to check
     Py_ssize_t end
-    Py_ssize_t slice            # of the one that was found
+    Py_ssize_t cut              # of the one that was found
     bint is_categorical
 
 
@@ -47,9 +47,9 @@ cdef void find_pure_sides(const BitMatrices* matrices, bint* is_pure) noexcept n
 
 
 cdef void count_all_bits(BitMatrices* matrices) noexcept nogil:
-    """Points on the left of all slices, and their scores."""
+    """Points on the left of all cuts, and their scores."""
     cdef const BitMatrix* matrix = &matrices.items[matrices.matrix]
-    cdef Py_ssize_t n = matrix.n_bits, capacity = matrices.slices.n
+    cdef Py_ssize_t n = matrix.n_bits, capacity = matrices.cut_bits.n
     kernels.count_left(
         matrices.memory + matrix.words[STRUCTURE], n, n, matrices.class_mask, matrices.n_classes,
         matrix.n_words[STRUCTURE], capacity, matrices.counts)
@@ -65,11 +65,11 @@ cdef void count_all_bits(BitMatrices* matrices) noexcept nogil:
 cdef void count_bits_of(
     BitMatrices* matrices, const int32_t* features, Py_ssize_t n_features
 ) noexcept nogil:
-    """The same of the slices of some features."""
+    """The same of the cuts of some features."""
     cdef const BitMatrix* matrix = &matrices.items[matrices.matrix]
     cdef const int32_t* start = ints_at(matrices, matrix.start)
     cdef int32_t* listed = matrices.kept
-    cdef Py_ssize_t i, s, n = 0, capacity = matrices.slices.n
+    cdef Py_ssize_t i, s, n = 0, capacity = matrices.cut_bits.n
     for i in range(n_features):
         for s in range(start[features[i]], start[features[i] + 1]):
             listed[n] = <int32_t> s
@@ -110,7 +110,7 @@ cdef inline Candidates candidates_of(
 
 
 cdef inline bint find_next(const BitMatrices* matrices, Candidates* candidates) noexcept nogil:
-    """Whether there is another candidate; then `slice` is the one of its cut."""
+    """Whether there is another candidate; then `cut` is its number."""
     cdef const int32_t* n_left = matrices.n_left
     cdef int64_t floor = matrices.floor, n = matrices.n_points[STRUCTURE]
     cdef int64_t n_points = matrices.n_points[ESTIMATION], points
@@ -119,17 +119,17 @@ cdef inline bint find_next(const BitMatrices* matrices, Candidates* candidates) 
         first = candidates.next
         candidates.next += 1
         if not candidates.is_categorical:
-            # Slices that part the points in the same way have a gap between them.
+            # Cuts that split the points in the same way have a gap between them.
             while (candidates.next < candidates.end
                     and n_left[candidates.next] == n_left[first]):
                 candidates.next += 1
-        candidates.slice = first + (candidates.next - first - 1) // 2
+        candidates.cut = first + (candidates.next - first - 1) // 2
         if not 0 < n_left[first] < n:
             continue
         if floor == 0:
             return True
         points = (matrices.n_estimation_left if matrices.counts_estimation
-                  else n_left)[candidates.slice]
+                  else n_left)[candidates.cut]
         if floor <= points <= n_points - floor:
             return True
     return False
@@ -141,22 +141,22 @@ cdef double best_of_bits(const BitMatrices* matrices, Py_ssize_t feature) noexce
     cdef double best = -INFINITY
     cdef Py_ssize_t s
     if matrices.floor == 0:
-        # Slices that are no candidates have the score of one that is, or none.
+        # Cuts that are no candidates have the score of one that is, or none.
         for s in range(candidates.next, candidates.end):
             best = max(best, matrices.scores[s])
         return best
     while find_next(matrices, &candidates):
-        best = max(best, matrices.scores[candidates.slice])
+        best = max(best, matrices.scores[candidates.cut])
     return best
 
 
 cdef Py_ssize_t best_of_all(
     const BitMatrices* matrices, int32_t* features, double* best
 ) noexcept nogil:
-    """The same of all features, which are all sliced and counted: those that have a candidate, and
-    their best scores; return how many they are."""
+    """The same of all features, which all have bits and are counted: write those that have a
+    candidate, and their best scores; return how many they are."""
     cdef Py_ssize_t f, n = 0
-    for f in range(matrices.slices.n_features):
+    for f in range(matrices.cut_bits.n_features):
         features[n] = <int32_t> f
         best[n] = best_of_bits(matrices, f)
         n += best[n] != -INFINITY
@@ -174,7 +174,7 @@ cdef Py_ssize_t cuts_of_bits(
     cdef Candidates candidates = candidates_of(matrices, feature)
     cdef Py_ssize_t n_cuts = 0, s
     while find_next(matrices, &candidates):
-        s = candidates.slice
+        s = candidates.cut
         scores[n_cuts] = matrices.scores[s]
         cuts[n_cuts].bin = bin[s]
         cuts[n_cuts].is_equality = candidates.is_categorical

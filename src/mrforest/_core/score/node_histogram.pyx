@@ -17,7 +17,8 @@ cdef NodeHistogram* new_node_histogram(const Table* table, Py_ssize_t n_structur
         return NULL
     histogram.features = <int32_t*> malloc(table.n_features * sizeof(int32_t))
     histogram.slot = <int64_t*> malloc((table.n_features + 1) * sizeof(int64_t))
-    # Now, if ever: there is room to sort small nodes only, see `most_sorted`.
+    # Allocate now: if this failed later, there would be buffers to sort small nodes only, see
+    # `most_sorted`.
     n_bins = table.slot[table.n_features]
     if n_bins * table.n_columns <= LARGEST_HISTOGRAM:
         reserve(histogram, table, n_bins)

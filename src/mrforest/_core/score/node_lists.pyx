@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Make the lists of a node, and ask the kernels of blocks; see shortlist.pxd."""
+"""Make the lists of a node, and score them with the kernels of blocks; see node_lists.pxd."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc

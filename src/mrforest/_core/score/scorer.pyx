@@ -178,7 +178,7 @@ cdef class Scorer:
     # ---- counting ------------------------------------------------------------------------
 
     cdef inline bint has_bits(self, Py_ssize_t feature) noexcept nogil:
-        return self.matrices is not NULL and self.matrices.slices.has_bits[feature]
+        return self.matrices is not NULL and self.matrices.cut_bits.has_bits[feature]
 
     cdef void count_together(
         self, const NodeView* node, const int32_t* features, Py_ssize_t n, Py_ssize_t* place

@@ -254,7 +254,7 @@ cdef SidesOfCut mark_sides(
 cdef void partition_block(
     SortedBlock* block, Py_ssize_t first, Py_ssize_t n, int level, bint wants_left, bint wants_right
 ) noexcept nogil:
-    """Part the open lists of a node as `tell_sides` told, as far as somebody looks there again."""
+    """Partition the open lists of a node by `mark_sides`, the sides that are wanted."""
     cdef const int32_t* open = block.open + (level + 1) * block.n_features
     cdef Py_ssize_t at_once = 0
     cdef int32_t the_points = 0
