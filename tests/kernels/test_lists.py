@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels of points in order."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.kernels import library
+from tests.kernels.library import Struct
+from tests.kernels.samples import (
+    CLASSES,
+    CODE_STYLES,
+    LENGTHS,
+    classes_of,
+    codes_of,
+    seeds,
+    sizes,
+)
+from tests.naive import kernels as twin
+
+# --- Sorting --------------------------------------------------------------------------
+
+
+def check_sort(kernels, is_wide, n, stride, style, seed):
+    rng = np.random.default_rng(seed)
+    n_codes = rng.choice([2, 256, 65536] if is_wide else [2, 17, 256])
+    codes = codes_of(rng, n, n_codes, style)
+    points = rng.integers(2**16, size=n).astype(np.uint32)
+    all_codes = rng.integers(256, size=(n - 1) * stride + 1)
+    all_codes[::stride] = codes
+    items = np.zeros(n, np.uint32)
+    if is_wide:
+        kernels.sort_shorts(all_codes.astype(np.uint16), stride, n, points, items)
+    else:
+        kernels.sort_bytes(all_codes.astype(np.uint8), stride, n, points, items)
+    assert items.tolist() == twin.sort_codes(codes, points)
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("is_wide", [False, True])
+def test_codes_are_sorted_at_limits(kernels, is_wide, n):
+    for i, style in enumerate(CODE_STYLES):
+        for stride in (1, 2, 5):
+            check_sort(kernels, is_wide, n, stride, style, i)
+
+
+@given(
+    st.booleans(),
+    sizes(library.LIST),
+    st.integers(1, 40),
+    st.sampled_from(CODE_STYLES),
+    seeds,
+)
+def test_codes_are_sorted(kernels, is_wide, n, stride, style, seed):
+    check_sort(kernels, is_wide, n, stride, style, seed)
+
+
+# --- Lists of a node ------------------------------------------------------------------
+
+
+def lists_of_a_node(rng, n, n_classes, n_lists):
+    """Return items, where each list begins, the items of each; the points' classes."""
+    classes = classes_of(rng, n, n_classes)
+    points = classes << 8 | rng.permutation(256)[:n]
+    lists = []
+    for _ in range(n_lists):
+        n_codes = rng.choice([2, 3, 20, 256, 65536])
+        codes = codes_of(rng, n, n_codes, rng.choice(CODE_STYLES))
+        order = rng.permutation(n)
+        lists.append(np.array(twin.sort_codes(codes[order], points[order]), np.uint32))
+    place, items = place_lists(rng, lists, n)
+    return items, place, lists, classes
+
+
+def place_lists(rng, lists, n):
+    """Lay lists in an array, not in order, with gaps; return their places and the array."""
+    place = np.zeros(len(lists), np.intp)
+    end = 0
+    for i in rng.permutation(len(lists)):
+        place[i] = end + rng.integers(3)
+        end = place[i] + n + rng.integers(3)
+    # As much as may be read behind the last list, and not an item more
+    end = place.max() + n + library.READ_AHEAD
+    items = rng.integers(2**32, size=end, dtype=np.uint32)
+    for i, some in enumerate(lists):
+        items[place[i] : place[i] + n] = some
+    return place, items
+
+
+def gini_node(kernels, classes, n_classes):
+    totals = np.bincount(classes, minlength=n_classes).astype(np.int32)
+    present = np.flatnonzero(totals).astype(np.int32)
+    node = Struct(
+        "gini_node",
+        n=len(classes),
+        n_classes=n_classes,
+        n_present=len(present),
+        present=present,
+        totals=totals,
+    )
+    kernels.enter_gini_node(node)
+    assert (node.n, node.n_classes) == (len(classes), n_classes)
+    assert node.present[: len(present)].tolist() == present.tolist()
+    assert node.totals[:n_classes].tolist() == totals.tolist()
+    return node
+
+
+def entropy_node(kernels, classes, n_classes, f):
+    totals = np.bincount(classes, minlength=n_classes).astype(np.int32)
+    node = Struct("entropy_node")
+    kernels.enter_entropy_node(len(classes), n_classes, totals, f, node)
+    all_right, steps, of_sides = twin.enter_entropy_node(totals.tolist(), f)
+    assert (node.n, node.n_classes) == (len(classes), n_classes)
+    assert node.all_right == all_right
+    for k in range(n_classes):
+        found = node.step[node.begin[k] : node.begin[k] + totals[k]]
+        assert found.tolist() == steps[k]
+    assert node.of_sides[: len(of_sides)].tolist() == of_sides
+    return node
+
+
+def check_lists(kernels, criterion, n, n_classes, n_lists, seed):
+    rng = np.random.default_rng(seed)
+    items, place, lists, classes = lists_of_a_node(rng, n, n_classes, n_lists)
+    if criterion == "gini" and len(set(classes.tolist())) < 2:
+        return
+    best = np.zeros(n_lists)
+    cuts = cuts_with_room_for(n)
+    f = None
+    if criterion == "gini":
+        node = gini_node(kernels, classes, n_classes)
+        number = rng.permutation(n_lists).astype(np.int32)[: rng.integers(n_lists) + 1]
+        best = np.zeros(len(number))
+        kernels.best_in_lists(items, place, number, len(number), node, best)
+    else:
+        f = twin.x_log_x(n)
+        node = entropy_node(kernels, classes, n_classes, f)
+        number = np.arange(n_lists)
+        kernels.best_entropy_in_lists(items, place, n_lists, node, best)
+    assert best.tolist() == [twin.best_in_list(lists[i], n_classes, f) for i in number]
+    list_cuts = kernels.cuts_in_list if criterion == "gini" else kernels.entropy_cuts_in_list
+    for i in range(n_lists):
+        some = items[place[i] : place[i] + n + library.READ_AHEAD]
+        n_cuts = list_cuts(some, node, cuts)
+        assert_cuts(cuts, n_cuts, twin.cuts_in_list(lists[i], n_classes, f))
+
+
+def cuts_with_room_for(n):
+    """Return arrays of n cuts: one more than n points can have."""
+    return Struct(
+        "cuts",
+        of_left=np.zeros(n),
+        of_right=np.zeros(n),
+        n_left=np.zeros(n, np.int32),
+        bin=np.zeros(n, np.int32),
+    )
+
+
+def assert_cuts(cuts, n_cuts, expected):
+    assert n_cuts == len(expected.scores)
+    assert cuts.of_left[:n_cuts].tolist() == expected.scores
+    assert cuts.n_left[:n_cuts].tolist() == expected.n_left
+    assert cuts.bin[:n_cuts].tolist() == expected.bins
+
+
+@pytest.mark.parametrize("n", [n for n in LENGTHS if n > 1])
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_lists_of_any_length(kernels, criterion, n):
+    for n_classes in (2, 3):
+        check_lists(kernels, criterion, n, n_classes, 5, n)
+
+
+@pytest.mark.parametrize("n_classes", CLASSES)
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_lists_of_any_classes(kernels, criterion, n_classes):
+    for n in (40, 256):
+        check_lists(kernels, criterion, n, n_classes, 4, n_classes)
+
+
+@given(
+    st.sampled_from(["gini", "entropy"]),
+    sizes(library.LIST),
+    sizes(256, CLASSES),
+    st.integers(1, 9),
+    seeds,
+)
+def test_lists(kernels, criterion, n, n_classes, n_lists, seed):
+    check_lists(kernels, criterion, n, n_classes, n_lists, seed)
+
+
+# --- Partition ------------------------------------------------------------------------
+
+
+def check_part(kernels, n, n_lists, sides, share_left, seed):
+    rng = np.random.default_rng(seed)
+    lists = [rng.integers(2**32, size=n, dtype=np.uint32) for _ in range(n_lists)]
+    place, items = place_lists(rng, lists, n)
+    # A list in the midst of others: what lies behind it stays as it is.
+    number = rng.permutation(n_lists).astype(np.int32)[: rng.integers(n_lists) + 1]
+    is_left = (rng.random(256) < share_left).astype(np.uint8)
+    before = items.copy()
+    kernels.part_lists(items, place, number, len(number), n, is_left, sides)
+    for i in number:
+        left, right = twin.part_list(lists[i], is_left)
+        parted = items[place[i] : place[i] + n].tolist()
+        if sides & library.LEFT:
+            assert parted[: len(left)] == left
+        if sides & library.RIGHT:
+            assert parted[len(left) :] == right
+        items[place[i] : place[i] + n] = before[place[i] : place[i] + n]
+    assert items.tolist() == before.tolist()
+
+
+@pytest.mark.parametrize("sides", [1, 2, 3])
+@pytest.mark.parametrize("n", LENGTHS)
+def test_lists_are_parted_at_limits(kernels, n, sides):
+    for share_left in (0, 0.1, 0.5, 1):
+        check_part(kernels, n, 3, sides, share_left, n)
+
+
+@given(
+    sizes(library.LIST),
+    st.integers(1, 9),
+    st.sampled_from([1, 2, 3]),
+    st.floats(0, 1),
+    seeds,
+)
+def test_lists_are_parted(kernels, n, n_lists, sides, share_left, seed):
+    check_part(kernels, n, n_lists, sides, share_left, seed)
