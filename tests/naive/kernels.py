@@ -173,18 +173,19 @@ def counted_cuts(counts: np.ndarray, kind: str, f=None) -> list[tuple]:
     The kind is "order", "order and equality" or "equality".
     """
     cuts = []
-    totals = counts.sum(axis=0)
-    there = [code for code in range(len(counts)) if counts[code].any()]
-    for code in there:
-        below = counts[: code + 1].sum(axis=0)
-        for is_equality, left in ((False, below), (True, counts[code])):
-            is_wanted = kind in (
-                "order and equality",
-                "equality" if is_equality else "order",
-            )
-            if is_wanted and 0 < left.sum() < totals.sum():
-                value = score(left.tolist(), (totals - left).tolist(), f)
-                cuts.append((value, code, is_equality, int(left.sum())))
+    if kind != "equality":
+        plain = cuts_of_counts(range(len(counts)), counts, f)
+        for of_cut, n_left, bin_ in zip(*plain, strict=True):
+            cuts.append((of_cut, bin_, False, n_left))
+    if kind != "order":
+        there = [code for code in range(len(counts)) if counts[code].any()]
+        if len(there) == 1:
+            there = []
+        # Equality with the first or the last code is an order cut.
+        for code in there if kind == "equality" else there[1:-1]:
+            rest = counts.sum(axis=0) - counts[code]
+            of_cut = score(counts[code].tolist(), rest.tolist(), f)
+            cuts.append((of_cut, code, True, int(counts[code].sum())))
     return cuts
 
 
