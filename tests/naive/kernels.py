@@ -8,6 +8,7 @@ takes what the kernel reads and returns what the kernel writes.
 import math
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -271,20 +272,19 @@ def part_by_class(classes: np.ndarray, mask: np.ndarray):
 
 
 def draw_softmax(scores: Sequence[float], steep: float, u: float) -> tuple[int, float]:
-    """Return the index that is drawn and by what share of the total it is sure.
+    """Return the index that is drawn, and how near the target is to a border.
 
-    In so many digits that no rounding is seen.
+    The latter as a share of the total; borders are all sums but the last.
     """
     with localcontext() as context:
-        context.prec = 60
+        context.prec = 40
         highest = Decimal(max(scores))
         weights = [(Decimal(steep) * (Decimal(s) - highest)).exp() for s in scores]
-        total = sum(weights)
-        target = Decimal(u) * total
-        sums = [sum(weights[: i + 1]) for i in range(len(scores))]
+        sums = list(accumulate(weights))
+        target = Decimal(u) * sums[-1]
         drawn = next(i for i, so_far in enumerate(sums) if so_far > target)
-        nearest = min(abs(so_far - target) for so_far in sums[:-1] or [total - target])
-        return drawn, float(nearest / total)
+        nearest = min([abs(so_far - target) for so_far in sums[:-1]], default=math.inf)
+        return drawn, float(Decimal(nearest) / sums[-1])
 
 
 # --- Norms ----------------------------------------------------------------------------
@@ -301,9 +301,8 @@ def norm_of_counts(counts: Sequence[int], norm: float, scale_bits: int) -> int:
     total = 0.0
     for count in counts:
         total = total + raised(int(count) << scale_bits, norm)
-    low, high = 0, 1
-    while raised(high, norm) <= total:
-        high *= 2
+    low, high = 0, (sum(map(int, counts)) << scale_bits) + 2**16
+    assert raised(high, norm) > total
     while high - low > 1:
         middle = (low + high) // 2
         if raised(middle, norm) <= total:
@@ -327,6 +326,35 @@ def is_nearer(x, p, q, is_categorical) -> bool:
         else:
             to_p, to_q = to_p + (a - b) * (a - b), to_q + (a - c) * (a - c)
     return bool(to_p <= to_q)
+
+
+# --- Losses ---------------------------------------------------------------------------
+
+POWERS = (0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+
+
+def to_all_powers(x: float) -> list[float]:
+    """Return x to each of the powers by rounded square roots and products."""
+    half = math.sqrt(x)
+    quarter = math.sqrt(half)
+    two = x * x
+    four = two * two
+    up_to_2 = [half, half * quarter, x, x * quarter, x * half, two]
+    return [*up_to_2, two * half, two * x, four, four * x, four * two, four * four]
+
+
+def sum_powers(shares: np.ndarray, classes: Sequence[int]):
+    """Return powers x rows: sums over classes of powers, of their squares; those of classes."""
+    n_classes, n_rows = shares.shape
+    total = np.zeros((len(POWERS), n_rows))
+    squares, own = total.copy(), total.copy()
+    for row in range(n_rows):
+        for k in range(n_classes):
+            for p, power in enumerate(to_all_powers(float(shares[k, row]))):
+                total[p, row] += power
+                squares[p, row] += power * power
+        own[:, row] = to_all_powers(float(shares[classes[row], row]))
+    return total, squares, own
 
 
 # --- Prediction -----------------------------------------------------------------------
