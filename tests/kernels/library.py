@@ -13,6 +13,7 @@ import functools
 import importlib
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,14 @@ def __getattr__(name: str) -> int:
         raise AttributeError(name) from None
 
 
+@dataclass(frozen=True)
+class At:
+    """A pointer to an item of an array; those of one call point into one copy of it."""
+
+    array: np.ndarray
+    index: int
+
+
 class Struct:
     """A struct of kernels.h, an attribute for each field: a number or an array.
 
@@ -74,6 +83,7 @@ class _Call:
         self._kernel = kernel
         self._fenced: list[tuple[Fenced, bool]] = []
         self._after: list[Any] = []
+        self._whole: dict[int, Fenced] = {}  # arrays that are pointed into
 
     def argument(self, variable: Variable, value: Any) -> Any:
         """Return what ctypes passes."""
@@ -99,6 +109,12 @@ class _Call:
             return None
         if isinstance(value, Struct):
             return self._pointer_to_structs(variable, [value])
+        if isinstance(value, At):
+            whole = self._whole.get(id(value.array))
+            if whole is None:
+                whole = self._fence(value.array, variable.is_const)
+                self._whole[id(value.array)] = whole
+            return whole.address + int(value.index) * value.array.itemsize
         if isinstance(value, Sequence):
             if variable.stars == 2:
                 inner = Variable(variable.name, variable.type, 1, variable.is_const)
