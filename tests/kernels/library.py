@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernels of the compiled package, to be called from Python with arrays of NumPy.
 
-The environment variable MRFOREST_KERNELS_LIBRARY names another shared library with kernels.c
-and dispatch.c in it: of another compiler, for another processor.
+The environment variable MRFOREST_KERNELS_LIBRARY names another shared library with
+kernels.c and dispatch.c in it: of another compiler, for another processor.
 
-Each array that a kernel gets is a copy in memory with fences, see memory.py; afterwards what
-it wrote is copied back.
+Each array that a kernel gets is a copy in memory with fences, see memory.py; afterwards
+what it wrote is copied back.
 """
 
 import ctypes

@@ -72,7 +72,7 @@ class Fenced:
         return now.view(self._values.dtype).reshape(self._values.shape)
 
     def check(self, is_const: bool) -> None:
-        """Raise an error if memory around it was written, or if itself was but is const."""
+        """Raise an error if memory around it was written, or itself, though const."""
         before = self._pages.bytes[self._begin - GUARDS : self._begin]
         assert (before == GUARD).all(), "memory before an array was written"
         behind = self._pages.bytes[self._end :]

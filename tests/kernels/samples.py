@@ -7,7 +7,28 @@ import numpy as np
 from hypothesis import strategies as st
 
 # Around the lanes of all registers, and of several at once.
-AROUND_LANES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129)
+AROUND_LANES = (
+    1,
+    2,
+    3,
+    4,
+    5,
+    7,
+    8,
+    9,
+    15,
+    16,
+    17,
+    31,
+    32,
+    33,
+    63,
+    64,
+    65,
+    127,
+    128,
+    129,
+)
 LENGTHS = (*AROUND_LANES, 255, 256)
 # Of classes: kernels for one class and two, for a register of them, for many.
 CLASSES = (1, 2, 3, 4, 8, 9, 15, 16, 17, 31, 32, 33, 64, 255, 256)

@@ -12,12 +12,12 @@ from tests.kernels.test_lists import assert_cuts, cuts_with_room_for
 from tests.naive import kernels as twin
 
 BINS = (*AROUND_LANES, 255, 256, 257)
-# Around the roots of 2^31, 2^32 and 2^53: the squares of no node are above the last one.
+# Around the roots of 2^31, 2^32 and 2^53; sums of squares are below the last one.
 POINTS = (1, 2, 46_340, 46_341, 65_535, 65_536, 94_906_265)
 
 
 def bins_of(rng, n_points, n_bins, n_classes):
-    """Return counts of classes x bins, whose empty ones are few, many, or all but one."""
+    """Return counts of classes x bins; of the latter few, many, or all but one empty."""
     n_used = rng.choice([1, 2, min(n_bins, 5), n_bins])
     used = np.sort(rng.choice(n_bins, min(n_used, n_bins), replace=False))
     cells = rng.dirichlet(
@@ -55,9 +55,7 @@ def check_bins(kernels, n_points, n_bins, n_classes, n_features, gap, seed):
         given_, n_features, n_bins, n_bins + gap, n_classes, totals, work, best
     )
     expected = [twin.cuts_in_bins(some) for some in counts]
-    assert best.tolist() == [
-        max(cuts.scores, default=twin.NO_CUT) for cuts in expected
-    ]
+    assert best.tolist() == [max(cuts.scores, default=twin.NO_CUT) for cuts in expected]
     cuts = cuts_with_room_for(n_bins)
     for some, of_feature in zip(given_, expected, strict=True):
         n_cuts = kernels.cuts_in_bins(
@@ -66,23 +64,23 @@ def check_bins(kernels, n_points, n_bins, n_classes, n_features, gap, seed):
         assert_cuts(cuts, n_cuts, of_feature)
 
 
-@pytest.mark.parametrize("n_bins", BINS)
-def test_any_number_of_bins(kernels, n_bins):
-    for n_classes in (1, 2, 3, 5):
-        check_bins(kernels, 500, n_bins, n_classes, 4, 1, n_bins)
+def test_any_number_of_bins(kernels):
+    for n_bins in BINS:
+        for n_classes in (1, 2, 3, 5):
+            check_bins(kernels, 500, n_bins, n_classes, 4, 1, n_bins)
 
 
-@pytest.mark.parametrize("n_classes", CLASSES)
-def test_any_number_of_classes(kernels, n_classes):
-    for n_bins in (5, 40):
-        check_bins(kernels, 3000, n_bins, n_classes, 2, 1, n_classes)
+def test_any_number_of_classes(kernels):
+    for n_classes in CLASSES:
+        for n_bins in (5, 40):
+            check_bins(kernels, 3000, n_bins, n_classes, 2, 1, n_classes)
 
 
-@pytest.mark.parametrize("n_points", POINTS)
 @pytest.mark.parametrize("n_classes", [1, 2, 3, 20])
-def test_any_number_of_points(kernels, n_classes, n_points):
-    for seed in range(8):
-        check_bins(kernels, n_points, 18, n_classes, 3, 0, seed)
+def test_any_number_of_points(kernels, n_classes):
+    for n_points in POINTS:
+        for seed in range(8):
+            check_bins(kernels, n_points, 18, n_classes, 3, 0, seed)
 
 
 @given(
@@ -133,9 +131,9 @@ def check_count_rows(kernels, n_features, n_rows, n_classes, seed):
     assert counts.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("n_features", AROUND_LANES)
-def test_rows_of_any_features_are_counted(kernels, n_features):
-    check_count_rows(kernels, n_features, 9, 3, n_features)
+def test_rows_of_any_features_are_counted(kernels):
+    for n_features in AROUND_LANES:
+        check_count_rows(kernels, n_features, 9, 3, n_features)
 
 
 @given(sizes(70, AROUND_LANES), st.integers(1, 20), sizes(40, CLASSES), seeds)

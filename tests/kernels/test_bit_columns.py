@@ -15,7 +15,7 @@ UNTOUCHED = -77
 
 
 def disjoint_masks(rng, n_masks, n_words, density):
-    """Return masks of which no two have a point together: those of classes in a node."""
+    """Return masks of which no two have a point together, as those of classes."""
     owner = rng.integers(n_masks, size=64 * n_words)
     owner[rng.random(64 * n_words) >= density] = -1
     bits = owner[:, None] == np.arange(n_masks)
@@ -109,22 +109,22 @@ def check_scores(kernels, words, masks, columns, capacity, counts):
     assert (scores[others] == -77.0).all()
 
 
-@pytest.mark.parametrize("n", AROUND_LANES)
-def test_any_number_of_columns(kernels, n):
-    for n_words in (1, 3):
-        for n_masks in (1, 2, 3):
-            check_counts(kernels, n_words, n, n_masks, 0.7, n)
+def test_any_number_of_columns(kernels):
+    for n in AROUND_LANES:
+        for n_words in (1, 3):
+            for n_masks in (1, 2, 3):
+                check_counts(kernels, n_words, n, n_masks, 0.7, n)
 
 
-@pytest.mark.parametrize("n_words", WORDS)
 @pytest.mark.parametrize("density", DENSITIES)
-def test_any_number_of_words(kernels, n_words, density):
-    check_counts(kernels, n_words, 9, 2, density, n_words)
+def test_any_number_of_words(kernels, density):
+    for n_words in WORDS:
+        check_counts(kernels, n_words, 9, 2, density, n_words)
 
 
-@pytest.mark.parametrize("n_masks", CLASSES)
-def test_any_number_of_classes(kernels, n_masks):
-    check_counts(kernels, 3, 7, n_masks, 1.0, n_masks)
+def test_any_number_of_classes(kernels):
+    for n_masks in CLASSES:
+        check_counts(kernels, 3, 7, n_masks, 1.0, n_masks)
 
 
 @given(
@@ -172,10 +172,10 @@ def check_sides(kernels, n_words, n, density, seed):
     assert (right != 0).tolist() == is_right.tolist()
 
 
-@pytest.mark.parametrize("n", AROUND_LANES)
-def test_sides_of_any_number_of_columns(kernels, n):
-    for n_words in (1, 2, 7):
-        check_sides(kernels, n_words, n, 0.1, n)
+def test_sides_of_any_number_of_columns(kernels):
+    for n in AROUND_LANES:
+        for n_words in (1, 2, 7):
+            check_sides(kernels, n_words, n, 0.1, n)
 
 
 @given(sizes(20, WORDS), sizes(70, AROUND_LANES), st.sampled_from(DENSITIES), seeds)
@@ -187,7 +187,7 @@ def test_sides(kernels, n_words, n, density, seed):
 
 
 def out_words(rng, first, n_points, n_columns):
-    """Return words for points from bit `first` on: bits below are set, others are not."""
+    """Return words for points from bit `first` on; only bits below may be set."""
     bits = np.zeros((first + n_points, n_columns), bool)
     bits[:first] = rng.random((first, n_columns)) < 0.5
     return twin.words_of(bits)
@@ -206,11 +206,11 @@ def check_squeeze(kernels, n_words, n_columns, n_kept, first, density, seed):
 
 
 @pytest.mark.parametrize("first", [0, 1, 63, 64, 65, 130])
-@pytest.mark.parametrize("density", DENSITIES)
-def test_points_are_squeezed_at_limits(kernels, first, density):
-    for n_words in (1, 2, 5):
-        for n_kept in (1, 4, 5, 17):
-            check_squeeze(kernels, n_words, 20, n_kept, first, density, n_kept)
+def test_points_are_squeezed_at_limits(kernels, first):
+    for density in DENSITIES:
+        for n_words in (1, 2, 5):
+            for n_kept in (1, 4, 5, 17):
+                check_squeeze(kernels, n_words, 20, n_kept, first, density, n_kept)
 
 
 @given(
@@ -235,10 +235,18 @@ def check_gather(kernels, n_words, n_columns, first, n, seed):
     assert out.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("n_columns", AROUND_LANES)
-def test_points_of_any_columns_are_gathered(kernels, n_columns):
-    for first, n in ((0, 1), (0, 64), (0, 65), (63, 1), (63, 2), (64, 64), (5, 130)):
-        check_gather(kernels, 3, n_columns, first, n, n_columns)
+def test_points_of_any_columns_are_gathered(kernels):
+    for n_columns in AROUND_LANES:
+        for first, n in (
+            (0, 1),
+            (0, 64),
+            (0, 65),
+            (63, 1),
+            (63, 2),
+            (64, 64),
+            (5, 130),
+        ):
+            check_gather(kernels, 3, n_columns, first, n, n_columns)
 
 
 @given(
@@ -267,9 +275,7 @@ def test_points_are_parted_by_class(kernels, n_words, n_classes, density, seed):
     classes = disjoint_masks(rng, n_classes, n_words, 1.0).T.copy()
     classes[:, rng.random(n_classes) < 0.2] = 0
     mask = random_words(rng, n_words, density)
-    expected, masks = twin.part_by_class(
-        twin.bits_of(classes), bits_under([mask])[0]
-    )
+    expected, masks = twin.part_by_class(twin.bits_of(classes), bits_under([mask])[0])
     totals = np.full(n_classes, -77, np.int64)
     present_totals = np.full(n_classes, -77.0)
     present = np.zeros((n_classes, n_words), np.uint64)

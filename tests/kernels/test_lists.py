@@ -37,12 +37,12 @@ def check_sort(kernels, is_wide, n, stride, style, seed):
     assert items.tolist() == twin.sort_codes(codes, points)
 
 
-@pytest.mark.parametrize("n", LENGTHS)
 @pytest.mark.parametrize("is_wide", [False, True])
-def test_codes_are_sorted_at_limits(kernels, is_wide, n):
-    for i, style in enumerate(CODE_STYLES):
-        for stride in (1, 2, 5):
-            check_sort(kernels, is_wide, n, stride, style, i)
+def test_codes_are_sorted_at_limits(kernels, is_wide):
+    for n in LENGTHS:
+        for i, style in enumerate(CODE_STYLES):
+            for stride in (1, 2, 5):
+                check_sort(kernels, is_wide, n, stride, style, i)
 
 
 @given(
@@ -74,7 +74,7 @@ def lists_of_a_node(rng, n, n_classes, n_lists):
 
 
 def place_lists(rng, lists, n):
-    """Lay lists in an array, not in order, with gaps; return their places and the array."""
+    """Lay lists in an array, not in order, with gaps; return their places and it."""
     place = np.zeros(len(lists), np.intp)
     end = 0
     for i in rng.permutation(len(lists)):
@@ -139,7 +139,9 @@ def check_lists(kernels, criterion, n, n_classes, n_lists, seed):
         number = np.arange(n_lists)
         kernels.best_entropy_in_lists(items, place, n_lists, node, best)
     assert best.tolist() == [twin.best_in_list(lists[i], n_classes, f) for i in number]
-    list_cuts = kernels.cuts_in_list if criterion == "gini" else kernels.entropy_cuts_in_list
+    list_cuts = (
+        kernels.cuts_in_list if criterion == "gini" else kernels.entropy_cuts_in_list
+    )
     for i in range(n_lists):
         some = items[place[i] : place[i] + n + library.READ_AHEAD]
         n_cuts = list_cuts(some, node, cuts)
@@ -164,18 +166,18 @@ def assert_cuts(cuts, n_cuts, expected):
     assert cuts.bin[:n_cuts].tolist() == expected.bins
 
 
-@pytest.mark.parametrize("n", [n for n in LENGTHS if n > 1])
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
-def test_lists_of_any_length(kernels, criterion, n):
-    for n_classes in (2, 3):
-        check_lists(kernels, criterion, n, n_classes, 5, n)
+def test_lists_of_any_length(kernels, criterion):
+    for n in [n for n in LENGTHS if n > 1]:
+        for n_classes in (2, 3):
+            check_lists(kernels, criterion, n, n_classes, 5, n)
 
 
-@pytest.mark.parametrize("n_classes", CLASSES)
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
-def test_lists_of_any_classes(kernels, criterion, n_classes):
-    for n in (40, 256):
-        check_lists(kernels, criterion, n, n_classes, 4, n_classes)
+def test_lists_of_any_classes(kernels, criterion):
+    for n_classes in CLASSES:
+        for n in (40, 256):
+            check_lists(kernels, criterion, n, n_classes, 4, n_classes)
 
 
 @given(
@@ -213,10 +215,10 @@ def check_part(kernels, n, n_lists, sides, share_left, seed):
 
 
 @pytest.mark.parametrize("sides", [1, 2, 3])
-@pytest.mark.parametrize("n", LENGTHS)
-def test_lists_are_parted_at_limits(kernels, n, sides):
-    for share_left in (0, 0.1, 0.5, 1):
-        check_part(kernels, n, 3, sides, share_left, n)
+def test_lists_are_parted_at_limits(kernels, sides):
+    for n in LENGTHS:
+        for share_left in (0, 0.1, 0.5, 1):
+            check_part(kernels, n, 3, sides, share_left, n)
 
 
 @given(

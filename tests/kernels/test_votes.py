@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels import library
-from tests.kernels.library import Struct
 from tests.kernels.samples import AROUND_LANES, random_words, seeds, sizes
 from tests.kernels.test_walks import as_structs, columns_of, rows_around
 from tests.naive import kernels as twin
@@ -64,9 +63,9 @@ def check_cut_rows(kernels, n_columns, n_rows, n_features, with_single, seed):
 
 
 @pytest.mark.parametrize("with_single", [False, True])
-@pytest.mark.parametrize("n_rows", ROWS)
-def test_any_number_of_rows_is_cut(kernels, n_rows, with_single):
-    check_cut_rows(kernels, 8, n_rows, 3, with_single, n_rows)
+def test_any_number_of_rows_is_cut(kernels, with_single):
+    for n_rows in ROWS:
+        check_cut_rows(kernels, 8, n_rows, 3, with_single, n_rows)
 
 
 @given(
@@ -172,7 +171,9 @@ def test_sides_end_as_runs_say(kernels, left, right, reused):
 
 def new_count():
     """Return a count of no votes."""
-    few = np.zeros((library.header().constants["MRFOREST_DIGITS"] + 2) * N_WORDS * 8, "u1")
+    few = np.zeros(
+        (library.header().constants["MRFOREST_DIGITS"] + 2) * N_WORDS * 8, "u1"
+    )
     return few.view(library.header().dtype("mrforest_vote_count"))
 
 
@@ -199,9 +200,9 @@ def check_votes(kernels, n_trees, n_sets, n_rows, stride, seed):
     assert not count.view(np.uint8).any()
 
 
-@pytest.mark.parametrize("n_rows", ROWS)
-def test_votes_of_any_number_of_rows(kernels, n_rows):
-    check_votes(kernels, 5, 2, n_rows, 3, n_rows)
+def test_votes_of_any_number_of_rows(kernels):
+    for n_rows in ROWS:
+        check_votes(kernels, 5, 2, n_rows, 3, n_rows)
 
 
 @pytest.mark.parametrize("n_trees", [0, 1, 2, 3, 4, 15, 16, 127, 128, 254, 255])

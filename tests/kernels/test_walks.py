@@ -27,15 +27,15 @@ def numbers_of(rng, shape, share_missing=0.0):
 # --- Missing values -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [0, *ROWS])
-def test_missing_values_are_found_anywhere(kernels, n):
-    rng = np.random.default_rng(n)
-    X = numbers_of(rng, n)
-    assert not kernels.has_missing(X, n)
-    for place in range(n):
-        with_one = X.copy()
-        with_one[place] = rng.choice([np.nan, -np.nan])
-        assert kernels.has_missing(with_one, n)
+def test_missing_values_are_found_anywhere(kernels):
+    for n in [0, *ROWS]:
+        rng = np.random.default_rng(n)
+        X = numbers_of(rng, n)
+        assert not kernels.has_missing(X, n)
+        for place in range(n):
+            with_one = X.copy()
+            with_one[place] = rng.choice([np.nan, -np.nan])
+            assert kernels.has_missing(with_one, n)
 
 
 # --- Codes ----------------------------------------------------------------------------
@@ -72,10 +72,10 @@ def check_count_below(kernels, n_values, n, stride, seed):
     assert below.tolist() == [twin.count_below(values, each) for each in x[::stride]]
 
 
-@pytest.mark.parametrize("n_values", [*ROWS, 65_535])
-def test_values_below_at_limits(kernels, n_values):
-    for n in (1, 2, 15, 16):
-        check_count_below(kernels, n_values, n, 3, n_values)
+def test_values_below_at_limits(kernels):
+    for n_values in [*ROWS, 65_535]:
+        for n in (1, 2, 15, 16):
+            check_count_below(kernels, n_values, n, 3, n_values)
 
 
 @given(sizes(300, ROWS), st.integers(1, 16), st.integers(1, 5), seeds)
@@ -141,9 +141,9 @@ def check_codes(kernels, is_wide, n_columns, n_rows, seed):
 
 
 @pytest.mark.parametrize("is_wide", [False, True])
-@pytest.mark.parametrize("n_rows", ROWS)
-def test_codes_of_any_number_of_rows(kernels, is_wide, n_rows):
-    check_codes(kernels, is_wide, 3, n_rows, n_rows)
+def test_codes_of_any_number_of_rows(kernels, is_wide):
+    for n_rows in ROWS:
+        check_codes(kernels, is_wide, 3, n_rows, n_rows)
 
 
 @given(st.booleans(), st.integers(1, 40), sizes(70, ROWS), seeds)
@@ -204,11 +204,11 @@ def check_walk(kernels, n_splits, n_rows, shape, is_plain, seed):
 
 
 @pytest.mark.parametrize("is_plain", [False, True])
-@pytest.mark.parametrize("n_rows", ROWS)
-def test_walks_of_any_number_of_rows(kernels, n_rows, is_plain):
-    for shape in SHAPES:
-        for n_splits in (0, 1, 6):
-            check_walk(kernels, n_splits, n_rows, shape, is_plain, n_rows)
+def test_walks_of_any_number_of_rows(kernels, is_plain):
+    for n_rows in ROWS:
+        for shape in SHAPES:
+            for n_splits in (0, 1, 6):
+                check_walk(kernels, n_splits, n_rows, shape, is_plain, n_rows)
 
 
 @given(
@@ -228,7 +228,9 @@ def check_coded_walk(kernels, n_splits, n_rows, shape, width, seed):
     child = children_of(rng, n_splits, shape)
     n_nodes = len(child)
     highest = 65_535 if width == "shorts" else 255
-    stride = 2 ** int(rng.integers(4, 9)) if width == "slim" else int(rng.integers(1, 40))
+    stride = (
+        2 ** int(rng.integers(4, 9)) if width == "slim" else int(rng.integers(1, 40))
+    )
     n_columns = int(rng.choice([1, stride, rng.integers(1, stride + 1)]))
     column = rng.integers(n_columns, size=n_nodes)
     few = rng.choice([3, highest])
@@ -257,11 +259,11 @@ WIDTHS = ("slim", "bytes", "shorts")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("n_rows", ROWS)
-def test_coded_walks_of_any_number_of_rows(kernels, width, n_rows):
-    for shape in SHAPES:
-        for n_splits in (0, 1, 2, 20):
-            check_coded_walk(kernels, n_splits, n_rows, shape, width, n_rows)
+def test_coded_walks_of_any_number_of_rows(kernels, width):
+    for n_rows in ROWS:
+        for shape in SHAPES:
+            for n_splits in (0, 1, 2, 20):
+                check_coded_walk(kernels, n_splits, n_rows, shape, width, n_rows)
 
 
 @given(

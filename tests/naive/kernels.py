@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Twins of the kernels: what kernels.h says, in plain steps.
 
-A twin has the name of its kernel, or of several that differ only in the type of a number. It
-takes what the kernel reads and returns what the kernel writes.
+A twin has the name of its kernel; one is enough for several that do the same. It takes
+what the kernel reads and returns what the kernel writes.
 """
 
 import math
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -46,8 +46,8 @@ def score(left: Sequence[int], right: Sequence[int], f: np.ndarray | None) -> fl
 
 def x_log_x(n: int) -> np.ndarray:
     """Return f(0), ..., f(n) for the entropy."""
-    values = [x * math.log(x) * 2**26 if x > 0 else 0.0 for x in range(n + 1)]
-    return np.array([round(value) for value in values], np.int64)
+    x = np.arange(n + 1)
+    return np.rint(x * np.log(np.maximum(x, 1)) * 2**26).astype(np.int64)
 
 
 # --- Points in order ------------------------------------------------------------------
@@ -76,7 +76,7 @@ def cuts_of_counts(codes: Sequence[int], counts: np.ndarray, f=None) -> Cuts:
     left = np.zeros(counts.shape[1], np.int64)
     right = counts.sum(axis=0, dtype=np.int64)
     cuts = Cuts([], [], [])
-    for i, following in zip(there, there[1:], strict=False):
+    for i, following in pairwise(there):
         left, right = left + counts[i], right - counts[i]
         cuts.scores.append(score(left.tolist(), right.tolist(), f))
         cuts.n_left.append(int(left.sum()))
@@ -150,20 +150,17 @@ def sum_totals(totals: Sequence[int], f: np.ndarray | None) -> int:
 def fill_histogram(codes, classes, n_codes: int, n_classes: int) -> np.ndarray:
     """Return the points of each code and class."""
     counts = np.zeros((n_codes, n_classes), np.int64)
-    for code, class_ in zip(codes, classes, strict=True):
-        counts[code, class_] += 1
+    np.add.at(counts, (codes, classes), 1)
     return counts
 
 
 def fill_histograms(rows_of_codes: np.ndarray, totals: Sequence[int], n_codes: int):
-    """Return points by class, code and feature, and whether points differ in a feature."""
-    n_features = rows_of_codes.shape[1]
+    """Return points by class, code and feature; and whether they differ in one."""
     classes = np.repeat(np.arange(len(totals)), totals)
-    counts = np.zeros((len(totals), n_codes, n_features), np.int64)
-    for row, class_ in zip(rows_of_codes, classes, strict=True):
-        for feature in range(n_features):
-            if row[feature] < n_codes:
-                counts[class_, row[feature], feature] += 1
+    counts = np.zeros((len(totals), n_codes, rows_of_codes.shape[1]), np.int64)
+    for feature, codes in enumerate(rows_of_codes.T):
+        is_counted = codes < n_codes
+        np.add.at(counts[:, :, feature], (classes[is_counted], codes[is_counted]), 1)
     differ = (rows_of_codes != rows_of_codes[:1]).any(axis=0)
     return counts, differ
 
@@ -235,7 +232,7 @@ def words_of(bits: np.ndarray) -> np.ndarray:
 
 
 def count_left(columns: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    """Return masks x columns: points of a mask that lie left; both are given as bits."""
+    """Return masks x columns: points of a mask that lie left; both are bits."""
     return np.array([columns[mask].sum(axis=0) for mask in masks], np.int64)
 
 
@@ -263,7 +260,7 @@ def append_points(out: np.ndarray, first: int, points: np.ndarray) -> np.ndarray
 
 
 def part_by_class(classes: np.ndarray, mask: np.ndarray):
-    """Return points of each class under a mask, and the masks of those that have some."""
+    """Return points of each class under a mask, and masks of those that have some."""
     masks = [classes[:, k] & mask for k in range(classes.shape[1])]
     return [int(m.sum()) for m in masks], [m for m in masks if m.any()]
 
@@ -316,7 +313,7 @@ def norm_of_counts(counts: Sequence[int], norm: float, scale_bits: int) -> int:
 
 
 def is_nearer(x, p, q, is_categorical) -> bool:
-    """Tell whether x is at least as near to p as to q in features that all three have."""
+    """Tell whether x is at least as near to p as to q, in what all three have."""
     to_p, to_q = 0.0, 0.0
     for a, b, c, categorical in zip(x, p, q, is_categorical, strict=True):
         if np.isnan(a) or np.isnan(b) or np.isnan(c):
@@ -344,7 +341,7 @@ def to_all_powers(x: float) -> list[float]:
 
 
 def sum_powers(shares: np.ndarray, classes: Sequence[int]):
-    """Return powers x rows: sums over classes of powers, of their squares; those of classes."""
+    """Return powers x rows: sums over classes, also of squares; the own class."""
     n_classes, n_rows = shares.shape
     total = np.zeros((len(POWERS), n_rows))
     squares, own = total.copy(), total.copy()
@@ -399,7 +396,10 @@ def walk_codes(nodes: Sequence[tuple[int, int, int]], codes: Sequence[int]) -> i
 
 
 def cut_rows(columns, X: np.ndarray) -> np.ndarray:
-    """Return cuts x rows: which rows are above; columns are (values, feature, is_equality)."""
+    """Return cuts x rows: which rows are above.
+
+    Columns are (values, feature, is_equality).
+    """
     above = [
         X[:, feature] != value if is_equality else X[:, feature] > value
         for values, feature, is_equality in columns
@@ -409,7 +409,7 @@ def cut_rows(columns, X: np.ndarray) -> np.ndarray:
 
 
 def split_sets(runs, splits, cuts: np.ndarray, sets: np.ndarray) -> np.ndarray:
-    """Return the sets after all splits: (end of left, of right) a run, one split each."""
+    """Return the sets after all splits; runs are (end of left, of right), for each."""
     sets = sets.copy()
     for ends, (cut, from_, left, right) in zip(runs, splits, strict=True):
         whole = sets[from_].copy()
