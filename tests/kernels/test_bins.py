@@ -17,7 +17,7 @@ POINTS = (1, 2, 46_340, 46_341, 65_535, 65_536, 94_906_265)
 
 
 def bins_of(rng, n_points, n_bins, n_classes):
-    """Return counts of classes x bins; of the latter few, many, or all but one empty."""
+    """Return counts of classes x bins, of which few, many, or but one are empty."""
     n_used = rng.choice([1, 2, min(n_bins, 5), n_bins])
     used = np.sort(rng.choice(n_bins, min(n_used, n_bins), replace=False))
     cells = rng.dirichlet(
