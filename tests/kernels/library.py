@@ -24,10 +24,6 @@ from tests.kernels.memory import Fenced
 
 SOURCES = Path(__file__).parents[2] / "src" / "mrforest" / "_core" / "kernels"
 NAMES = ("baseline", "avx2")
-_SLACK = {  # bytes that may be read behind an array
-    ("sort_bytes", "codes"): 32,
-    ("sort_shorts", "codes"): 2 * 32,
-}
 
 
 @functools.cache
@@ -123,14 +119,13 @@ class _Call:
             return self._pointer_to_structs(variable, value)
         if variable.type != "void" and value.dtype != header().dtype(variable.type):
             raise TypeError(f"{variable.name} of {self._kernel} is {value.dtype}")
-        slack = _SLACK.get((self._kernel, variable.name), 0)
-        fenced = self._fence(value, variable.is_const, slack)
+        fenced = self._fence(value, variable.is_const)
         if not variable.is_const:
             self._after.append(lambda: value.__setitem__(..., fenced.contents()))
         return fenced.address
 
-    def _fence(self, values: np.ndarray, is_const: bool, slack: int = 0) -> Fenced:
-        fenced = Fenced(values, slack)
+    def _fence(self, values: np.ndarray, is_const: bool) -> Fenced:
+        fenced = Fenced(values)
         self._fenced.append((fenced, is_const))
         return fenced
 

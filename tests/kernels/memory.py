@@ -5,7 +5,7 @@
     | ... guards | an array |  |
 
 An array ends where its last page ends, so the machine itself stops a kernel that reads
-on. Behind it there may be some slack that a kernel is allowed to read.
+on. What a kernel may read behind its numbers belongs to the array.
 """
 
 import ctypes
@@ -36,30 +36,17 @@ class _Pages:
 
 
 class Fenced:
-    """A copy of an array that ends at a fence.
+    """A copy of an array that ends at a fence."""
 
-    Parameters
-    ----------
-    values : ndarray
-        What is copied.
-    slack : int
-        Bytes behind it that may be read, but not changed.
-    """
-
-    def __init__(self, values: np.ndarray, slack: int = 0):
+    def __init__(self, values: np.ndarray):
         self._values = values
         flat = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
-        n_pages = max(1, -(-(flat.size + slack + GUARDS) // _PAGE))
+        n_pages = max(1, -(-(flat.size + GUARDS) // _PAGE))
         pool = _free.setdefault(n_pages, [])
         self._pages = pool.pop() if pool else _Pages(n_pages)
-        self._end = self._pages.n_bytes - slack
-        self._begin = self._end - flat.size
+        self._begin = self._pages.n_bytes - flat.size
         self._pages.bytes[self._begin - GUARDS : self._begin] = GUARD
-        self._pages.bytes[self._begin : self._end] = flat
-        # Not all alike: what is read here by mistake is to be seen.
-        behind = self._pages.bytes[self._end :]
-        behind[:] = np.arange(77, 77 + slack, dtype=np.int64) * 59 % 256
-        self._slack = behind.copy()
+        self._pages.bytes[self._begin :] = flat
 
     @property
     def address(self) -> int:
@@ -68,17 +55,15 @@ class Fenced:
 
     def contents(self) -> np.ndarray:
         """Return what the array holds now, as a new one."""
-        now = self._pages.bytes[self._begin : self._end].copy()
+        now = self._pages.bytes[self._begin :].copy()
         return now.view(self._values.dtype).reshape(self._values.shape)
 
     def check(self, is_const: bool) -> None:
-        """Raise an error if memory around it was written, or itself, though const."""
+        """Raise an error if memory before it was written, or itself, though const."""
         before = self._pages.bytes[self._begin - GUARDS : self._begin]
         assert (before == GUARD).all(), "memory before an array was written"
-        behind = self._pages.bytes[self._end :]
-        assert (behind == self._slack).all(), "memory behind an array was written"
         if is_const:
-            now = self._pages.bytes[self._begin : self._end]
+            now = self._pages.bytes[self._begin :]
             old = np.ascontiguousarray(self._values).reshape(-1).view(np.uint8)
             assert (now == old).all(), "a const array was written"
 

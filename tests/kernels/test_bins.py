@@ -28,6 +28,14 @@ def bins_of(rng, n_points, n_bins, n_classes):
     return counts
 
 
+def level_bins(rng, n_points, n_bins, n_classes):
+    """Return counts of nearly the same class shares in all bins: near ties."""
+    shares = rng.dirichlet(np.full(n_classes, 10.0))
+    sizes_of_bins = rng.dirichlet(np.full(n_bins, 5.0)) * n_points * 0.99
+    counts = np.outer(shares, sizes_of_bins) + rng.integers(-2, 3, (n_classes, n_bins))
+    return np.maximum(counts, 0).astype(np.int32)
+
+
 def with_stride(rng, counts, stride):
     """Return the counts with what does not count between the classes."""
     n_classes, n_bins = counts.shape
@@ -36,9 +44,11 @@ def with_stride(rng, counts, stride):
     return wide.reshape(-1)[: (n_classes - 1) * stride + n_bins].copy()
 
 
-def check_bins(kernels, n_points, n_bins, n_classes, n_features, gap, seed):
+def check_bins(
+    kernels, n_points, n_bins, n_classes, n_features, gap, seed, made=bins_of
+):
     rng = np.random.default_rng(seed)
-    counts = [bins_of(rng, n_points, n_bins, n_classes)]
+    counts = [made(rng, n_points, n_bins, n_classes)]
     for _ in range(n_features - 1):
         # The same points in other bins, in some features all in one.
         order = rng.permutation(n_bins)
@@ -93,6 +103,13 @@ def test_any_number_of_points(kernels, n_classes):
 )
 def test_bins(kernels, n_points, n_bins, n_classes, n_features, gap, seed):
     check_bins(kernels, n_points, n_bins, n_classes, n_features, gap, seed)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5, 16])
+def test_near_ties(kernels, n_classes):
+    for seed in range(20):
+        for n_points in (5_000, 1_000_000, 94_000_000):
+            check_bins(kernels, n_points, 30, n_classes, 1, 0, seed, level_bins)
 
 
 # --- Rows into bins -------------------------------------------------------------------

@@ -29,6 +29,8 @@ def check_sort(kernels, is_wide, n, stride, style, seed):
     points = rng.integers(2**16, size=n).astype(np.uint32)
     all_codes = rng.integers(256, size=(n - 1) * stride + 1)
     all_codes[::stride] = codes
+    if stride == 1:  # so many may be read, though there are fewer
+        all_codes = np.append(all_codes, rng.integers(256, size=max(0, 32 - n)))
     items = np.zeros(n, np.uint32)
     if is_wide:
         kernels.sort_shorts(all_codes.astype(np.uint16), stride, n, points, items)
@@ -189,6 +191,43 @@ def test_lists_of_any_classes(kernels, criterion):
 )
 def test_lists(kernels, criterion, n, n_classes, n_lists, seed):
     check_lists(kernels, criterion, n, n_classes, n_lists, seed)
+
+
+def nearest_tie(rng, totals):
+    """Return classes and codes of a list with two cuts of nearly the same score."""
+    n, grid = totals.sum(), np.indices(totals + 1).reshape(len(totals), -1).T
+    grid = grid[(grid.sum(axis=1) > 0) & (grid.sum(axis=1) < n)]
+    left = grid.sum(axis=1)
+    right_squares = ((totals - grid) ** 2).sum(axis=1)
+    scores = (grid**2).sum(axis=1) / left + right_squares / (n - left)
+    apart = np.array([np.inf])
+    while np.isinf(apart.min()):  # few first cuts have no second one
+        first = rng.integers(len(grid))
+        apart = np.abs(scores - scores[first])
+        apart[(apart < 1e-12) | (grid < grid[first]).any(axis=1)] = np.inf
+    second = apart.argmin()
+    groups = np.array([grid[first], grid[second] - grid[first], totals - grid[second]])
+    classes = np.tile(np.arange(len(totals)), 3)
+    return np.repeat(classes, groups.reshape(-1)), np.repeat(
+        [0, 1, 2], groups.sum(axis=1)
+    )
+
+
+@pytest.mark.parametrize("totals", [(128, 128), (50, 206), (90, 80, 80), (12, 9, 9, 8)])
+def test_lists_with_near_ties(kernels, totals):
+    rng = np.random.default_rng(sum(totals))
+    n, n_lists, n_classes = sum(totals), 60 if len(totals) == 2 else 8, len(totals)
+    lists = []
+    for _ in range(n_lists):
+        classes, codes = nearest_tie(rng, np.array(totals))
+        items = twin.sort_codes(codes, classes << 8 | np.arange(n))
+        lists.append(np.array(items, np.uint32))
+    place, items = place_lists(rng, lists, n)
+    node = gini_node(kernels, np.repeat(np.arange(n_classes), totals), n_classes)
+    best = np.zeros(len(lists))
+    number = np.arange(len(lists), dtype=np.int32)
+    kernels.best_in_lists(items, place, number, len(lists), node, best)
+    assert best.tolist() == [twin.best_in_list(some, n_classes) for some in lists]
 
 
 # --- Partition ------------------------------------------------------------------------
