@@ -63,7 +63,8 @@ def test_codes_are_sorted(kernels, is_wide, n, stride, style, seed):
 
 def lists_of_a_node(rng, n, n_classes, n_lists):
     """Return items, where each list begins, the items of each; the points' classes."""
-    classes = classes_of(rng, n, n_classes)
+    all_there = n >= n_classes and rng.random() < 0.5
+    classes = classes_of(rng, n, n_classes, all_there)
     points = classes << 8 | rng.permutation(256)[:n]
     lists = []
     for _ in range(n_lists):
@@ -105,6 +106,9 @@ def gini_node(kernels, classes, n_classes):
     assert (node.n, node.n_classes) == (len(classes), n_classes)
     assert node.present[: len(present)].tolist() == present.tolist()
     assert node.totals[:n_classes].tolist() == totals.tolist()
+    weights, right_weights = twin.enter_gini_node(len(classes), len(present))
+    assert node.weight[: len(weights)].tolist() == weights
+    assert node.right_weight[: len(right_weights)].tolist() == right_weights
     return node
 
 
@@ -132,8 +136,9 @@ def check_lists(kernels, criterion, n, n_classes, n_lists, seed):
     f = None
     if criterion == "gini":
         node = gini_node(kernels, classes, n_classes)
-        number = rng.permutation(n_lists).astype(np.int32)[: rng.integers(n_lists) + 1]
-        best = np.zeros(len(number))
+        n_asked = n_lists if rng.random() < 0.5 else rng.integers(n_lists) + 1
+        number = rng.permutation(n_lists).astype(np.int32)[:n_asked]
+        best = np.zeros(n_asked)
         kernels.best_in_lists(items, place, number, len(number), node, best)
     else:
         f = twin.x_log_x(n)
@@ -179,7 +184,8 @@ def test_lists_of_any_length(kernels, criterion):
 def test_lists_of_any_classes(kernels, criterion):
     for n_classes in CLASSES:
         for n in (40, 256):
-            check_lists(kernels, criterion, n, n_classes, 4, n_classes)
+            for seed in range(2):
+                check_lists(kernels, criterion, n, n_classes, 9, seed)
 
 
 @given(
@@ -193,41 +199,79 @@ def test_lists(kernels, criterion, n, n_classes, n_lists, seed):
     check_lists(kernels, criterion, n, n_classes, n_lists, seed)
 
 
-def nearest_tie(rng, totals):
-    """Return classes and codes of a list with two cuts of nearly the same score."""
+def near_ties(totals, n_most):
+    """Yield classes and codes of lists that have two cuts of nearly the same score."""
     n, grid = totals.sum(), np.indices(totals + 1).reshape(len(totals), -1).T
     grid = grid[(grid.sum(axis=1) > 0) & (grid.sum(axis=1) < n)]
     left = grid.sum(axis=1)
     right_squares = ((totals - grid) ** 2).sum(axis=1)
     scores = (grid**2).sum(axis=1) / left + right_squares / (n - left)
-    apart = np.array([np.inf])
-    while np.isinf(apart.min()):  # few first cuts have no second one
-        first = rng.integers(len(grid))
-        apart = np.abs(scores - scores[first])
-        apart[(apart < 1e-12) | (grid < grid[first]).any(axis=1)] = np.inf
-    second = apart.argmin()
-    groups = np.array([grid[first], grid[second] - grid[first], totals - grid[second]])
+    order = scores.argsort()
+    apart = np.diff(scores[order])
+    # Neighbours, one of which has all points that the other one has, and that differ
+    nested = (np.diff(grid[order], axis=0) >= 0).all(axis=1)
+    places = np.flatnonzero(nested & (apart > 0) & (apart < 2**-22 * scores[order[1:]]))
     classes = np.tile(np.arange(len(totals)), 3)
-    return np.repeat(classes, groups.reshape(-1)), np.repeat(
-        [0, 1, 2], groups.sum(axis=1)
-    )
+    for place in places[:: max(1, len(places) // n_most)]:
+        first, second = grid[order[place]], grid[order[place + 1]]
+        groups = np.array([first, second - first, totals - second])
+        codes = np.repeat([0, 1, 2], groups.sum(axis=1))
+        yield np.repeat(classes, groups.reshape(-1)), codes
 
 
-@pytest.mark.parametrize("totals", [(128, 128), (50, 206), (90, 80, 80), (12, 9, 9, 8)])
+@pytest.mark.parametrize(
+    "totals",
+    [(127, 128), (50, 206), (97, 101), (90, 80, 86), (70, 60, 53), (25, 23, 20, 17)],
+)
 def test_lists_with_near_ties(kernels, totals):
-    rng = np.random.default_rng(sum(totals))
-    n, n_lists, n_classes = sum(totals), 60 if len(totals) == 2 else 8, len(totals)
+    n, n_classes = sum(totals), len(totals)
     lists = []
-    for _ in range(n_lists):
-        classes, codes = nearest_tie(rng, np.array(totals))
+    for classes, codes in near_ties(np.array(totals), 150):
         items = twin.sort_codes(codes, classes << 8 | np.arange(n))
         lists.append(np.array(items, np.uint32))
-    place, items = place_lists(rng, lists, n)
+    assert len(lists) > 20
+    place, items = place_lists(np.random.default_rng(n), lists, n)
     node = gini_node(kernels, np.repeat(np.arange(n_classes), totals), n_classes)
     best = np.zeros(len(lists))
     number = np.arange(len(lists), dtype=np.int32)
     kernels.best_in_lists(items, place, number, len(lists), node, best)
-    assert best.tolist() == [twin.best_in_list(some, n_classes) for some in lists]
+    expected = [twin.best_in_list(some, n_classes) for some in lists]
+    assert best.tolist() == expected
+    for i in number:  # alone, they are looked at in another way
+        kernels.best_in_lists(items, place, number[i:], 1, node, best[i:])
+    assert best.tolist() == expected
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 17])
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_the_best_cut_may_be_anywhere(kernels, criterion, n_classes):
+    f = twin.x_log_x(256)
+    for n in (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 18, 256):
+        for left in {1, 2, n // 2, n - 2, n - 1}:
+            if left < 1 or n - left < n_classes - 1:
+                continue
+            # The first class on one side, the others on the other one
+            classes = 1 + np.arange(n) % (n_classes - 1)
+            classes[:left] = 0
+            lists = []
+            for order in (np.arange(n), np.arange(n)[::-1]):
+                items = twin.sort_codes(
+                    np.arange(n), classes[order] << 8 | np.arange(n)
+                )
+                lists.append(np.array(items, np.uint32))
+            lists = lists * 3
+            place, items = place_lists(np.random.default_rng(n), lists, n)
+            best = np.zeros(6)
+            if criterion == "gini":
+                node = gini_node(kernels, classes, n_classes)
+                number = np.arange(6, dtype=np.int32)
+                kernels.best_in_lists(items, place, number, 6, node, best)
+                expected = [twin.best_in_list(some, n_classes) for some in lists]
+            else:
+                node = entropy_node(kernels, classes, n_classes, f[: n + 1])
+                kernels.best_entropy_in_lists(items, place, 6, node, best)
+                expected = [twin.best_in_list(some, n_classes, f) for some in lists]
+            assert best.tolist() == expected
 
 
 # --- Partition ------------------------------------------------------------------------

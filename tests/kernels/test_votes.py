@@ -144,6 +144,7 @@ REUSES = [
     for reused, end in ((None, None), ("left", left), ("right", right))
     if reused is None or end == "keep"
 ]
+REUSES.append(("join", "join", "one"))  # both sides are joined to one set
 
 
 @pytest.mark.parametrize(("left", "right", "reused"), REUSES)
@@ -152,8 +153,10 @@ def test_sides_end_as_runs_say(kernels, left, right, reused):
     cuts = set_array(random_words(rng, (2, N_WORDS)))
     sets = set_array(random_words(rng, (4, N_WORDS)))
     places = {"from": 1, "left": 2, "right": 0}
-    if reused:
-        places[reused] = 1
+    if reused == "one":
+        places["right"] = places["left"]
+    elif reused:
+        places[reused] = places["from"]
     split = (1, *places.values())
     header = library.header()
     splits = np.array([split], header.dtype("mrforest_set_split"))

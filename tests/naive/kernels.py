@@ -98,6 +98,16 @@ def best_in_list(items: Sequence[int], n_classes: int, f=None) -> float:
     return max(cuts_in_list(items, n_classes, f).scores, default=NO_CUT)
 
 
+def enter_gini_node(n: int, n_present: int) -> tuple[list, list]:
+    """Return the weights of the cuts with L = 1 to n - 1, and their right weights."""
+    left = np.arange(1, n)
+    one = np.float32(1)
+    if n_present == 2:
+        return (one / (left * (n - left)).astype(np.float32)).tolist(), []
+    weights = one / left.astype(np.float32), one / (n - left).astype(np.float32)
+    return weights[0].tolist(), weights[1].tolist()
+
+
 def enter_entropy_node(totals: Sequence[int], f: np.ndarray):
     """Return all_right; the steps of each class; f(L) + f(R) for L = 1, ..., n - 1."""
     n = sum(totals)
