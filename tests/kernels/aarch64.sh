@@ -66,6 +66,6 @@ $CC $FLAGS -shared -o "$BUILD/libkernels.so" -DMRFOREST_TABLE=mrforest_kernels_b
 # Libraries of linear algebra, that NumPy is linked with, lie where Debian's alternatives would find them.
 LIBRARIES=$ROOT/usr/lib/aarch64-linux-gnu
 export MRFOREST_KERNELS_LIBRARY="$BUILD/libkernels.so"
-HYPOTHESIS_PROFILE=${HYPOTHESIS_PROFILE:-few} exec qemu-aarch64 -L "$ROOT" \
+HYPOTHESIS_PROFILE=${HYPOTHESIS_PROFILE:-emulated} exec qemu-aarch64 -L "$ROOT" \
     -E LD_LIBRARY_PATH="$LIBRARIES/blas:$LIBRARIES/lapack" \
     "$ROOT/usr/bin/python3" -m pytest -p no:cacheprovider tests/kernels -k "not avx2" "$@"

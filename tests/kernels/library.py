@@ -24,6 +24,7 @@ from tests.kernels.memory import Fenced
 
 SOURCES = Path(__file__).parents[2] / "src" / "mrforest" / "_core" / "kernels"
 NAMES = ("baseline", "avx2")
+UNSET = b"\x5a"  # large numbers, and pointers to nowhere
 
 
 @functools.cache
@@ -131,7 +132,7 @@ class _Call:
 
     def _struct(self, value: Struct) -> ctypes.Structure:
         ctype = header().types[value._type_name]
-        struct = ctype.from_buffer(bytearray(b"\xa5" * ctypes.sizeof(ctype)))
+        struct = ctype.from_buffer(bytearray(UNSET * ctypes.sizeof(ctype)))
         for name, variable in header().fields[value._type_name].items():
             if name not in value.__dict__:
                 continue

@@ -130,7 +130,7 @@ def test_histograms(kernels, n, n_codes, n_classes, is_entropy, style, seed):
 @pytest.mark.parametrize("n_classes", [1, 2, 3])
 def test_many_points(kernels, n_classes, n):
     for is_entropy in (False, True):
-        for style in ("equal", "two", "any"):
+        for style in ("equal", "two", "any", "one other"):
             check_histogram(kernels, n, 5, n_classes, is_entropy, style, n)
 
 

@@ -148,28 +148,18 @@ def test_packed_rows_are_compared(
 
 
 def test_ones_are_added_one_after_the_other(kernels):
-    # 2^53 + 1 is 2^53: adding two ones at once gives another sum.
-    X = np.zeros((3, 1 + 64))
-    X[0, 0], X[1, 0], X[2, 0] = 0, 2.0**26.5, -(2.0**26.5)
+    # The plain features give 2^53, and 2^53 + 1 is 2^53: many ones at once give more.
+    X = np.zeros((3, 2 + 64))
     x, p, q = 0, 1, 2
-    for n_p in (0, 1, 2, 3, 40):
-        for n_q in (0, 1, 2, 3, 40):
-            X[p, 1:] = np.arange(64) < n_p
-            X[q, 1:] = np.arange(64) < n_q
-            words = packed_words(X[:, 1:].astype(int), 1)
-            left = np.zeros(1, np.uint8)
-            is_categorical = np.zeros(65, np.uint8)
-            kernels.compare_packed(
-                X,
-                np.array([x], np.int32),
-                1,
-                p,
-                q,
-                65,
-                is_categorical,
-                library.NUMBERS,
-                words,
-                Struct("packing", n_plain=1, n_words=1, n_bits=1),
-                left,
-            )
-            assert bool(left[0]) == twin.is_nearer(X[x], X[p], X[q], is_categorical)
+    X[p, :2], X[q, :2] = 2.0**26, -(2.0**26)
+    packing = Struct("packing", n_plain=2, n_words=1, n_bits=1)
+    is_categorical = np.zeros(66, np.uint8)
+    rows, left = np.array([x], np.int32), np.zeros(1, np.uint8)
+    for n_p, n_q in np.ndindex(5, 5):
+        X[p, 2:], X[q, 2:] = np.arange(64) < n_p, np.arange(64) < n_q
+        words = packed_words(X[:, 2:].astype(int), 1)
+        kind = library.NUMBERS
+        kernels.compare_packed(
+            X, rows, 1, p, q, 66, is_categorical, kind, words, packing, left
+        )
+        assert bool(left[0]) == twin.is_nearer(X[x], X[p], X[q], is_categorical)

@@ -156,6 +156,19 @@ def test_norms(kernels, norm, n_classes, n, gap, high, seed):
     check_norms(kernels, norm, n_classes, n, gap, high, seed)
 
 
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("n_points", [1000, 2**22, 2**26 - 1])
+def test_norms_of_one_class_are_its_counts(kernels, norm, n_points):
+    """Roots are whole numbers then: what is not quite right is on the wrong side."""
+    rng = np.random.default_rng(n_points)
+    n = library.LEAVES
+    for _ in range(10):
+        counts = rng.integers(n_points + 1, size=n).astype(np.int32)
+        out = np.zeros(n, np.int64)
+        kernels.norms(norm, SCALE_BITS, 1, counts, n, n, 0, out)
+        assert out.tolist() == (counts.astype(np.int64) << SCALE_BITS).tolist()
+
+
 def check_pairs(kernels, norm, n_classes, n, gap, high, seed):
     rng = np.random.default_rng(seed)
     whole = counts_of(rng, n_classes, 1, high)[:, 0]

@@ -2,9 +2,9 @@
 """Fences stop what reads or writes too far; the header is read as it is meant."""
 
 import ctypes
-import faulthandler
 import os
 import re
+import signal
 import sys
 import warnings
 
@@ -25,7 +25,7 @@ def test_nobody_reads_behind_an_array(place):
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
-        faulthandler.disable()
+        signal.signal(signal.SIGSEGV, signal.SIG_DFL)  # no report of this one
         ctypes.string_at(fenced.address + place, 1)
         os._exit(0)
     status = os.waitpid(child, 0)[1]
