@@ -10,6 +10,7 @@ on. What a kernel may read behind its numbers belongs to the array.
 
 import ctypes
 import mmap
+import sys
 
 import numpy as np
 
@@ -18,8 +19,9 @@ GUARD = 0xA5
 _PAGE = mmap.PAGESIZE
 _PROT_NONE = 0
 
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+if sys.platform != "win32":  # where no test gets as far as this
+    _libc = ctypes.CDLL(None, use_errno=True)
+    _libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 _free: dict[int, list["_Pages"]] = {}
 
 

@@ -138,6 +138,36 @@ def test_columns(kernels, n_words, n, n_masks, density, seed):
     check_counts(kernels, n_words, n, n_masks, density, seed)
 
 
+@pytest.mark.parametrize("n_points", [46_340, 46_341, 65_535, 65_536, 70_000])
+def test_columns_of_many_points(kernels, n_points):
+    n_words = -(-n_points // 64)
+    for n_left in (1, n_points // 2, n_points - 1):
+        points = np.arange(64 * n_words)[:, None]
+        words, mask = twin.words_of(points < n_left), twin.words_of(points < n_points)
+        totals, n_found, scores = (
+            np.array([n_points]),
+            np.zeros(1, np.int32),
+            np.zeros(1),
+        )
+        counts = np.zeros(1, np.int32)
+        kernels.count_left(words, 1, 1, mask, 1, n_words, 1, counts)
+        assert counts[0] == n_left
+        kernels.score_some(
+            words,
+            1,
+            np.zeros(1, np.int32),
+            1,
+            mask,
+            n_words,
+            totals.astype(float),
+            1,
+            n_points,
+            n_found,
+            scores,
+        )
+        assert (n_found[0], scores[0]) == (n_left, n_points)
+
+
 @pytest.mark.parametrize("n_points", [46_340, 46_341, 65_536, 94_906_265])
 def test_scores_of_many_points(kernels, n_points):
     rng = np.random.default_rng(n_points)

@@ -157,7 +157,7 @@ def test_norms(kernels, norm, n_classes, n, gap, high, seed):
 
 
 @pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("n_points", [1000, 2**22, 2**26 - 1])
+@pytest.mark.parametrize("n_points", [1000, 2**22, 2**26 - 1, 2**31 - 1])
 def test_norms_of_one_class_are_its_counts(kernels, norm, n_points):
     """Roots are whole numbers then: what is not quite right is on the wrong side."""
     rng = np.random.default_rng(n_points)
@@ -165,7 +165,7 @@ def test_norms_of_one_class_are_its_counts(kernels, norm, n_points):
     for _ in range(10):
         counts = rng.integers(n_points + 1, size=n).astype(np.int32)
         out = np.zeros(n, np.int64)
-        kernels.norms(norm, SCALE_BITS, 1, counts, n, n, 0, out)
+        kernels.norms(norm, SCALE_BITS, 1, counts, n, n, n_points >= 2**26, out)
         assert out.tolist() == (counts.astype(np.int64) << SCALE_BITS).tolist()
 
 

@@ -235,10 +235,11 @@ def bits_of(words: np.ndarray) -> np.ndarray:
 
 def words_of(bits: np.ndarray) -> np.ndarray:
     """Return the words of bit columns; the last one is filled up with zeros."""
-    words = np.zeros((-(-len(bits) // WORD_BITS), bits.shape[1]), np.uint64)
-    for i, row in enumerate(bits):
-        words[i // WORD_BITS] |= row.astype(np.uint64) << np.uint64(i % WORD_BITS)
-    return words
+    n_words = -(-len(bits) // WORD_BITS)
+    filled_up = np.zeros((n_words, WORD_BITS, bits.shape[1]), np.uint64)
+    filled_up.reshape(-1, bits.shape[1])[: len(bits)] = bits
+    places = np.arange(WORD_BITS, dtype=np.uint64)[:, None]
+    return np.bitwise_or.reduce(filled_up << places, axis=1)
 
 
 def count_left(columns: np.ndarray, masks: np.ndarray) -> np.ndarray:
