@@ -11,7 +11,7 @@ from tests.kernels.samples import AROUND_LANES, CLASSES, classes_of, seeds, size
 from tests.kernels.test_lists import assert_cuts, cuts_with_room_for
 from tests.naive import kernels as twin
 
-BINS = (*AROUND_LANES, 255, 256, 257)
+BINS = (*AROUND_LANES, 255, 256, 257, 511, 512, 513, 700)
 # Around the roots of 2^31, 2^32 and 2^53; sums of squares are below the last one.
 POINTS = (1, 2, 46_340, 46_341, 65_535, 65_536, 94_906_265)
 
@@ -106,7 +106,7 @@ def test_any_number_of_points(kernels, n_classes):
 
 @given(
     sizes(94_906_265, POINTS) | st.integers(1, 300),
-    sizes(256, BINS),
+    sizes(700, BINS),
     sizes(40, CLASSES),
     st.integers(1, 9),
     st.integers(0, 3),
