@@ -12,7 +12,7 @@ CHECKED := build/checked/site
 ASAN    := build/asan/site
 COUNTED := build/counted/site
 # Tests of what the compiled core does
-COMPILED := $(addprefix tests/,core dask data forests model test_rules.py \
+COMPILED := $(addprefix tests/,core dask data forests kernels model test_rules.py \
 	$(addprefix privacy/test_,boxes.py counted.py randomness.py subtree.py tree.py))
 
 C_FILES := $(shell find src -name '*.[ch]')
@@ -23,7 +23,7 @@ WIDE    := $(if $(filter x86_64,$(shell uname -m)),"-mavx2 -mfma -mpopcnt -mbmi 
 # Tools call each other by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test test-checked test-asan reached test-long check format bench bench-accuracy reproduce forests privacy-bench docs figures dist clean
+.PHONY: demo test test-checked test-asan test-aarch64 reached test-long check format bench bench-accuracy reproduce forests privacy-bench docs figures dist clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built  ## 10-fold cross-validation beside scikit-learn: table and figure
@@ -39,7 +39,10 @@ test-checked: $(CHECKED)/.built $(VENV)/.tools  ## those that compiled code answ
 test-asan: $(ASAN)/.built $(VENV)/.tools  ## tests of the core under address and UB sanitizers
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	PYTHONMALLOC=malloc PYTHONPATH=$(ASAN) $(PYTEST) tests/core tests/forests tests/model
+	PYTHONMALLOC=malloc PYTHONPATH=$(ASAN) $(PYTEST) tests/core tests/forests tests/kernels tests/model
+
+test-aarch64:  ## tests of the kernels on aarch64, in an emulator (Debian)
+	tests/kernels/aarch64.sh
 
 reached: $(COUNTED)/.built $(VENV)/.tools  ## lines of the core that no digest of tests/characterisation reaches
 	find build/counted -name '*.gcda' -delete

@@ -15,6 +15,12 @@ settings.register_profile(
 settings.register_profile(
     "few", parent=settings.get_profile("default"), max_examples=20
 )
+# For an emulator: few examples, and an older Hypothesis that thinks them too large.
+settings.register_profile(
+    "emulated",
+    parent=settings.get_profile("few"),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

@@ -229,7 +229,8 @@ INLINE void add_point(walk_of_many *walk, ints point, const ranked_classes *clas
         ints shift = bits - (int32_t)(32 * w); /* out of range for bits of other words */
         l |= shift_right(walk->counts[w], shift);
         total |= shift_right(all_lanes((int32_t)classes->totals[w]), shift);
-        walk->counts[w] += shift_left(all_lanes(1), shift);
+        /* Unsigned: a fourth byte of 128 or more would overflow. */
+        walk->counts[w] = (ints)((uints)walk->counts[w] + (uints)shift_left(all_lanes(1), shift));
     }
     l &= 255;
     total &= 255;

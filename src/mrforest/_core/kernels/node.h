@@ -6,7 +6,7 @@
 /* A node of a fitted tree: 16 bytes, four to a cache line. Children are neighbours. */
 typedef struct {
     double threshold; /* left if x <= threshold (x == threshold for an equality cut) */
-    uint32_t feature; /* low 30 bits; flags in the two high ones */
+    uint32_t feature; /* low 30 bits; flags in the two high ones: NaN goes left, else right; an equality cut */
     int32_t child;    /* left child, the right one is child + 1; a leaf: -1 - its number */
 } mrforest_node;
 
