@@ -186,3 +186,50 @@ def test_no_rows_are_counted(kernels):
     )
     kernels.count_rows(node, np.zeros(3, np.int32), 6, counts)
     assert counts.tolist() == list(range(6))
+
+
+def tied_counts(rng, n_points, n_ones, n_features):
+    """Return counts of three bins whose two cuts are told apart by doubles, not floats.
+
+    With x of the L points on the left in class 1, cuts are ordered by
+    (n x - n_1 L)^2 / (L R). Floats put the two of a feature in the wrong order.
+    """
+    L = rng.integers(1, n_points, 400_000)
+    x = rng.integers(np.maximum(0, n_ones - (n_points - L)), np.minimum(n_ones, L) + 1)
+    distance, area = n_points * x - n_ones * L, L * (n_points - L)
+    gain = distance.astype(float) ** 2 / area
+    single = distance.astype(np.float32) ** 2 / (
+        L.astype(np.float32) * (n_points - L).astype(np.float32)
+    )
+    order = np.argsort(gain)
+    low, high = order[:-1], order[1:]
+    is_wrong = (single[low] > single[high]) & (gain[high] > gain[low] * (1 + 2**-50))
+    first = np.where(L[low] < L[high], low, high)
+    last = np.where(L[low] < L[high], high, low)
+    is_possible = (x[first] <= x[last]) & (L[first] - x[first] <= L[last] - x[last])
+    found = np.flatnonzero(is_wrong & is_possible & (L[first] < L[last]))[:n_features]
+    assert len(found) == n_features
+    ends = np.full(n_features, n_points), np.full(n_features, n_ones)
+    points = np.stack([L[first[found]], L[last[found]], ends[0]], axis=1)
+    ones = np.stack([x[first[found]], x[last[found]], ends[1]], axis=1)
+    counts = np.stack([points - ones, ones], axis=1)
+    return np.diff(counts, axis=2, prepend=0).astype(np.int32)
+
+
+@pytest.mark.parametrize("n_points", [46_340, 20_000])
+def test_ties_that_floats_cannot_break(kernels, n_points):
+    rng = np.random.default_rng(n_points)
+    counts = tied_counts(rng, n_points, n_points // 3, n_features=24)
+    given_ = [with_stride(rng, some, 4) for some in counts]
+    best = np.zeros(len(counts))
+    kernels.best_in_bins(
+        given_,
+        len(counts),
+        3,
+        4,
+        2,
+        counts[0].sum(axis=1, dtype=np.int64),
+        np.zeros(258, np.int64),
+        best,
+    )
+    assert best.tolist() == [max(twin.cuts_in_bins(some).scores) for some in counts]

@@ -28,16 +28,10 @@ INLINE void count_below_of(const double *values, int32_t n_values, const double 
 }
 
 /* With a number of rows that the compiler knows, where that is a usual one, they stay in registers. */
-INLINE void count_below_here(const double *values, int32_t n_values, const double *x, ptrdiff_t stride, int n,
-                             int32_t *below) {
-    if (n == 8) count_below_of(values, n_values, x, stride, 8, below);
-    else if (n == 16) count_below_of(values, n_values, x, stride, 16, below);
-    else count_below_of(values, n_values, x, stride, n, below);
-}
-
 SCALAR static void count_below(const double *values, int32_t n_values, const double *x, ptrdiff_t stride, int n,
                                int32_t *below) {
-    count_below_here(values, n_values, x, stride, n, below);
+    if (n == 16) count_below_of(values, n_values, x, stride, 16, below);
+    else count_below_of(values, n_values, x, stride, n, below);
 }
 
 /* Codes of up to ROWS_TOGETHER rows in a column, none of which is missing. */
@@ -45,7 +39,9 @@ INLINE void code_some(const mrforest_column *column, const double *X, ptrdiff_t 
     const double *x = X + column->feature;
     if (column->is_equality)
         for (int i = 0; i < n; i++) codes[i] = x[i * n_features] != column->values[0];
-    else count_below_here(column->values, column->n_values, x, n_features, n, codes);
+    else if (n == ROWS_TOGETHER)
+        count_below_of(column->values, column->n_values, x, n_features, ROWS_TOGETHER, codes);
+    else count_below_of(column->values, column->n_values, x, n_features, n, codes);
 }
 
 #define CODE_ROWS(NAME, CODE)                                                                        \
