@@ -85,7 +85,7 @@ def trees_of(forest):
 def test_the_multinomial_rule_in_python(leaf_rule):
     """It draws as the compiled one does, so the trees are the same."""
     X, y = load_iris(return_X_y=True)
-    options = {"n_estimators": 5, "random_state": 3, "leaf_rule": leaf_rule}
+    options = {"n_estimators": 5, "random_state": 3, **leaf_options(leaf_rule, 5)}
     forest = RuleForestClassifier(Softmax(10.0), **options).fit(X, y)
     compiled = MultinomialForestClassifier(**options).fit(X, y)
     for mine, theirs in zip(trees_of(forest), trees_of(compiled), strict=True):
@@ -96,7 +96,7 @@ def test_the_multinomial_rule_in_python(leaf_rule):
 
 def test_the_multinomial_rule_in_python_for_a_number():
     X, y = load_diabetes(return_X_y=True)
-    options = {"n_estimators": 3, "random_state": 3, "min_samples_leaf": 20}
+    options = {"n_estimators": 3, "random_state": 3, "min_samples_split": 21}
     forest = RuleForestRegressor(Softmax(10.0), **options).fit(X, y)
     compiled = MultinomialForestRegressor(**options).fit(X, y)
     assert_array_equal(forest.predict(X), compiled.predict(X))
@@ -115,7 +115,7 @@ def test_decreases_are_what_they_say():
     y = np.array([0, 0, 1, 1])
     with pytest.warns(UserWarning, match="Look.choose returned None"):
         RuleForestClassifier(
-            Look(), n_estimators=1, sampling="all", min_samples_leaf=1
+            Look(), n_estimators=1, sampling="all", min_samples_split=2
         ).fit(X, y)
     assert_array_equal(seen["candidates"].threshold, [0.5, 1.5, 2.5])
     np.testing.assert_allclose(seen["candidates"].decrease, [1 / 6, 1 / 2, 1 / 6])
@@ -126,7 +126,7 @@ def test_decreases_are_what_they_say():
     target = np.array([1e6, 1e6, 1e6 + 4, 1e6 + 8])
     with pytest.warns(UserWarning, match="every tree is a single leaf"):
         RuleForestRegressor(
-            Look(), n_estimators=1, sampling="all", min_samples_leaf=1
+            Look(), n_estimators=1, sampling="all", min_samples_split=2
         ).fit(X, target)
     parts = [(1, 3), (2, 2), (3, 1)]
     wanted = [
@@ -284,6 +284,7 @@ def test_the_page_compiled(compiled_rule):
 
 NOSY_RULE = """
 from libc.stdint cimport int64_t
+from tests.leaves import leaf_options
 from mrforest._core.rules.rule cimport LEAF, Draw, SplitRule
 
 

@@ -11,6 +11,7 @@ from mrforest import PrivateForestClassifier, PrivateForestRegressor
 from mrforest.rules import RuleForestClassifier, RuleForestRegressor
 from tests.characterisation.tables import TABLES, Table
 from tests.forests.every import (
+    BAGGED,
     COMPARING,
     NAMES,
     REGRESSORS,
@@ -18,6 +19,7 @@ from tests.forests.every import (
     forest_of,
     parameters_of,
 )
+from tests.leaves import LEAF_RULES, leaf_options
 
 
 class BestOfThree:
@@ -53,9 +55,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "entropy": {"criterion": "entropy"},
     "gini": {"criterion": "gini"},
-    "stop": {"leaf_rule": "stop", "min_samples_leaf": 3},
-    "floor": {"leaf_rule": "floor", "min_samples_leaf": 3},
-    "large leaves": {"min_samples_leaf": 9, "min_weight_fraction_leaf": 0.05},
+    "stop": leaf_options("stop", 3),
+    "floor": leaf_options("floor", 3),
+    "large leaves": {"min_samples_split": 10, "min_weight_fraction_leaf": 0.05},
     "shallow": {"max_depth": 3},
     "few features": {"max_features": 2},
     "all features": {"max_features": None},
@@ -144,6 +146,8 @@ def is_meant(forest: str, options: str) -> bool:
         return True
     if options in ("entropy", "gini") and forest in REGRESSORS:
         return False
+    if options in LEAF_RULES and forest in TUNED:
+        return False
     return set(OPTIONS[options]) <= set(parameters_of(forest))
 
 
@@ -212,6 +216,8 @@ def estimator_of(case: Case, table: Table) -> Any:
         **OPTIONS[case.options],
     }
     options.pop("weights", None)
+    if case.options == "large leaves" and case.forest in [*BAGGED, *TUNED]:
+        options["min_samples_leaf"] = options.pop("min_samples_split") - 1
     if case.forest in RULE:
         return RULE[case.forest](BestOfThree(), random_state=0, **options)
     return forest_of(case.forest, **options)

@@ -48,7 +48,7 @@ FRAME = load_iris(as_frame=True).data
 
 def forest_of(name: str = "multinomial", **params):
     return forests.forest_of(
-        name, **{"n_estimators": 10, "min_samples_leaf": 3, **params}
+        name, **{"n_estimators": 10, "min_samples_split": 4, **params}
     )
 
 
@@ -68,8 +68,8 @@ OTHERS = {
     "n_leaves": 12,
     "cuts": "range",
     "partition_rate": 0.5,
+    "min_samples_split": 5,
     "min_samples_leaf": 2,
-    "leaf_rule": "floor",
     "min_weight_fraction_leaf": 0.01,
     "criterion": "entropy",
     "max_depth": 5,
@@ -88,7 +88,6 @@ OTHERS = {
     "verbose": 0,
     "max_samples": 0.7,
     "equality_cuts": False,
-    "min_samples_split": 5,
     "calibrate": True,
 }
 
@@ -237,7 +236,7 @@ def test_log_probabilities(name):
 
 
 def test_grid_search():
-    grid = {"feature_budget": [0.0, 10.0], "leaf_rule": ["stop", "floor"]}
+    grid = {"feature_budget": [0.0, 10.0], "min_samples_leaf": [None, 5]}
     search = GridSearchCV(forest_of(), grid, cv=3).fit(X, Y)
     assert set(search.best_params_) == set(grid)
     assert search.best_score_ > 0.9

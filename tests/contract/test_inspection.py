@@ -24,6 +24,7 @@ from tests.forests.every import (
     told,
 )
 from tests.forests.points import filling_rows
+from tests.leaves import leaf_options
 from tests.naive.comparison import is_nearer_to_first
 
 
@@ -53,7 +54,7 @@ def table_of(
 
 def forest_of(name: str = "multinomial", **params):
     return forests.forest_of(
-        name, **{"n_estimators": 8, "min_samples_leaf": 2, **params}
+        name, **{"n_estimators": 8, "min_samples_split": 3, **params}
     )
 
 
@@ -270,7 +271,10 @@ def test_features_of_noise_have_no_importance(criterion, leaf_rule):
         many_values, few_values = rng.random(150), rng.integers(0, 2, 150)
         y = np.where(rng.random(150) < 0.2, 1 - signal, signal)
         forest = forest_of(
-            criterion=criterion, leaf_rule=leaf_rule, n_estimators=10, random_state=seed
+            criterion=criterion,
+            **leaf_options(leaf_rule, 5),
+            n_estimators=10,
+            random_state=seed,
         ).fit(np.stack([signal, many_values, few_values], axis=1), y)
         honest.append(forest.feature_importances_)
         biased.append(forest.structure_importances_)
@@ -293,7 +297,7 @@ def test_no_training_row_is_kept(name):
     rng = np.random.default_rng(0)
     X = rng.random((300, 4))
     y = (X[:, 0] + X[:, 1] > 1).astype(int)
-    forest = forest_of(name, n_estimators=4, min_samples_leaf=1).fit(X, y)
+    forest = forest_of(name, n_estimators=4, min_samples_split=2).fit(X, y)
     kept = pickle.dumps(forest)
     cuts = np.concatenate([tree.threshold for tree in forest.estimators_])
     assert not np.isin(X, cuts).any()

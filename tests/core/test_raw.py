@@ -62,8 +62,8 @@ def raw_tables(draw) -> RawTable:
 def some_options() -> st.SearchStrategy[Options]:
     return st.builds(
         Options,
-        min_samples_leaf=st.integers(1, 6),
-        leaf_rule=st.sampled_from(["stop", "floor"]),
+        min_samples_split=st.integers(2, 7),
+        min_samples_leaf=st.sampled_from([None] * 5 + [1, 2, 3, 4, 6]),
         criterion=st.sampled_from(["gini", "entropy"]),
         max_depth=st.sampled_from([None, None, 1, 3]),
         label_budget=st.sampled_from(BUDGETS),

@@ -52,7 +52,7 @@ def compare(kind, options, X, y, *, lengths, n_workers, gather_rows):
 
 OPTIONS = [
     (MultinomialForestClassifier, {}),
-    (MultinomialForestClassifier, {"leaf_rule": "floor", "min_samples_leaf": 3}),
+    (MultinomialForestClassifier, {"min_samples_leaf": 3}),
     (MultinomialForestClassifier, {"label_budget": 2.0, "partition_rate": 0.3}),
     (MultinomialForestClassifier, {"criterion": "entropy", "max_depth": 4}),
     (MultinomialForestClassifier, {"min_weight_fraction_leaf": 0.05}),
@@ -64,10 +64,10 @@ OPTIONS = [
     (BreimanForestClassifier, {"min_samples_leaf": 4, "max_features": None}),
     (DenilForestClassifier, {}),
     (DenilForestClassifier, {"range_points": 3, "feature_mean": 0.0}),
-    (DenilForestClassifier, {"range_points": 8, "leaf_rule": "stop"}),
+    (DenilForestClassifier, {"range_points": 8, "min_samples_split": 8}),
     (DenilForestClassifier, {"range_points": 2**40}),
     (BernoulliForestClassifier, {}),
-    (BernoulliForestClassifier, {"leaf_rule": "floor"}),
+    (BernoulliForestClassifier, {"min_samples_leaf": 5}),
 ]
 
 

@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 
 from mrforest.experiments import protocol
 from mrforest.experiments.datasets import Dataset
+from tests.leaves import leaf_options
 
 SETTINGS = {
     "dataset": "iris",
@@ -54,7 +55,8 @@ def test_the_multinomial_forest_has_the_papers_budgets():
     given = forest.get_params()
     expected = {
         "n_estimators": 100,
-        "min_samples_leaf": 5,
+        "min_samples_split": 6,
+        "min_samples_leaf": None,
         "feature_budget": 10,
         "split_budget": 10,
         "label_budget": math.inf,
@@ -76,8 +78,8 @@ def test_forests_have_the_papers_settings(name, rule):
     if name == "scikit-learn":
         assert given["min_samples_leaf"] == 1
         return
-    assert given["min_samples_leaf"] == 5
-    assert given["leaf_rule"] == rule
+    leaves = {name: given[name] for name in ("min_samples_split", "min_samples_leaf")}
+    assert leaves == leaf_options(rule, 5)
     assert given.get("criterion", "gini") == "gini"
     assert given.get("max_bins", "exact") == "exact"
     assert given.get("max_features", "sqrt") == "sqrt"

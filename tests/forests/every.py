@@ -68,7 +68,6 @@ def having(*parameters: str) -> list[str]:
 
 REGRESSORS = [name for name in NAMES if is_regressor(EVERY[name][0]())]
 CLASSIFIERS = [name for name in NAMES if name not in REGRESSORS]
-LEAFY = having("leaf_rule")
 BAGGED = having("oob_score")
 COMPARING = having("metric")
 CUTTING = [name for name in NAMES if name not in COMPARING]
@@ -77,6 +76,7 @@ ALL_ROWS = ["random-all", "range", "comparison-s"]
 # They choose their own leaf size, and whole weights do not repeat rows; twin.py grows
 # the others.
 TUNED = having("max_samples")
+LEAFY = [name for name in having("min_samples_split") if name not in TUNED]
 PLAIN = [name for name in NAMES if name not in TUNED]
 HONEST = [name for name in having("partition_rate") if name not in ALL_ROWS]
 

@@ -15,6 +15,7 @@ from mrforest import ComparisonForestClassifier
 from tests.forests.frames import mixed_frame
 from tests.forests.sound import assert_sound
 from tests.forests.twin import assert_same_predictions, assert_same_trees, twin_of
+from tests.leaves import leaf_options
 
 KINDS = pytest.mark.parametrize("supervised", [False, True])
 RULES = pytest.mark.parametrize("leaf_rule", ["stop", "floor"])
@@ -22,7 +23,7 @@ IRIS, SPECIES = load_iris(return_X_y=True)
 
 
 def forest_of(**params) -> ComparisonForestClassifier:
-    defaults = {"n_estimators": 6, "random_state": 0, "min_samples_leaf": 2}
+    defaults = {"n_estimators": 6, "random_state": 0, "min_samples_split": 3}
     return ComparisonForestClassifier(**{**defaults, **params})
 
 
@@ -53,11 +54,11 @@ def assert_same_shape(one, other) -> None:
 def test_precomputed_distances(supervised, leaf_rule):
     """The trees of the vectors, if the rows are given in their canonical order."""
     X, y = rows()
-    vectors = forest_of(supervised=supervised, leaf_rule=leaf_rule).fit(X, y)
+    vectors = forest_of(supervised=supervised, **leaf_options(leaf_rule, 2)).fit(X, y)
     assert vectors.n_leaves_.min() > 2
     order = vectors._batches[0].origin
     matrix = forest_of(
-        supervised=supervised, leaf_rule=leaf_rule, metric="precomputed"
+        supervised=supervised, **leaf_options(leaf_rule, 2), metric="precomputed"
     ).fit(np.sqrt(squares(X[order], X[order])), y[order])
     assert_same_shape(matrix, vectors)
     for a, b in zip(matrix.estimators_, vectors.estimators_, strict=True):
@@ -81,11 +82,13 @@ def test_oracle(supervised, leaf_rule):
         return distances[i, j] <= distances[i, k]
 
     items = np.arange(60.0)[:, None]
-    oracle = forest_of(supervised=supervised, leaf_rule=leaf_rule, oracle=nearer)
+    oracle = forest_of(
+        supervised=supervised, **leaf_options(leaf_rule, 2), oracle=nearer
+    )
     oracle.fit(items, y)
     order = oracle._batches[0].origin
     matrix = forest_of(
-        supervised=supervised, leaf_rule=leaf_rule, metric="precomputed"
+        supervised=supervised, **leaf_options(leaf_rule, 2), metric="precomputed"
     ).fit(distances[np.ix_(order, order)], y[order])
     assert_same_shape(oracle, matrix)
     given = distances[:, order]
@@ -195,7 +198,7 @@ def test_trees_of_the_twin_where_features_are_packed(kind, supervised):
 
 def test_pivots_of_a_supervised_tree_differ_in_class():
     X, y = rows()
-    forest = forest_of(supervised=True, metric="precomputed", min_samples_leaf=1)
+    forest = forest_of(supervised=True, metric="precomputed", min_samples_split=2)
     forest.fit(squares(X, X), y)
     for tree in forest.estimators_:
         columns = tree.pivots[tree.children_left >= 0][:, :, 0].astype(int)
@@ -249,9 +252,8 @@ def test_duplicates_end(kind, supervised, leaf_rule, n_distinct):
         X = X[:, :1]
     forest = forest_of(
         supervised=supervised,
-        leaf_rule=leaf_rule,
         n_estimators=2,
-        min_samples_leaf=1,
+        **leaf_options(leaf_rule, 1),
         **params,
     ).fit(X, y)
     assert_array_equal(forest.n_leaves_, np.full(2, n_distinct))
@@ -277,7 +279,7 @@ def by_chance(i, j, k):
 def test_nonsense_ends(oracle, supervised, leaf_rule):
     items = np.arange(80)[:, None]
     forest = forest_of(
-        oracle=oracle, supervised=supervised, leaf_rule=leaf_rule, min_samples_leaf=1
+        oracle=oracle, supervised=supervised, **leaf_options(leaf_rule, 1)
     ).fit(items, np.arange(80) % 3)
     assert_sound(forest, items)
     # Rows that cannot be told apart are no pivots.
@@ -291,7 +293,7 @@ def test_an_oracle_that_never_answers_the_same_ends():
         forest = forest_of(
             oracle=lambda i, j, k: rng.random() < 0.5,
             supervised=supervised,
-            min_samples_leaf=1,
+            min_samples_split=2,
         ).fit(items, np.arange(80) % 3)
         assert (forest.n_leaves_ <= 80).all()
         assert (forest._forest.leaf_points >= 1).all()

@@ -75,7 +75,7 @@ def assert_roots(roots, *, gap_is_a_coin_everywhere: bool) -> None:
 
 def test_cuts_in_the_range_are_uniform():
     roots = stumps(
-        CompletelyRandomForestClassifier(cuts="range", min_samples_leaf=1, max_depth=1)
+        CompletelyRandomForestClassifier(cuts="range", min_samples_split=2, max_depth=1)
     )
     assert_roots(roots, gap_is_a_coin_everywhere=False)
 

@@ -19,6 +19,7 @@ from tests.forests.every import (
 )
 from tests.forests.frames import mixed_frame, queries
 from tests.forests.twin import assert_same_predictions, assert_same_trees, twin_of
+from tests.leaves import leaf_options
 
 LEAVES = ["stop", "floor"]
 # Every forest of twin.py, with both leaf rules if it has them
@@ -46,8 +47,7 @@ def test_forest_of_the_twin(name, leaf_rule, seed):
     forest = forest_of(
         name,
         n_estimators=2,
-        leaf_rule=leaf_rule,
-        min_samples_leaf=3,
+        **leaf_options(leaf_rule, 3),
         random_state=seed,
     )
     check(forest, X, target_of(name, labels), queries(seed, 40))
@@ -63,7 +63,7 @@ def test_weighted_forest_of_the_twin(name, leaf_rule, weights):
     if weights == "real":
         sample_weight = sample_weight * rng.random(len(X))
     forest = forest_of(
-        name, n_estimators=2, leaf_rule=leaf_rule, min_samples_leaf=3, random_state=1
+        name, n_estimators=2, **leaf_options(leaf_rule, 3), random_state=1
     )
     check(forest, X, target_of(name, labels), queries(23, 20), sample_weight)
 
@@ -94,7 +94,7 @@ def test_class_weights_of_the_twin(name, weights, class_weight):
     }[weights]
     of_row = np.ones(len(X)) if weights is None else sample_weight
     forest = forest_of(
-        name, n_estimators=2, class_weight=class_weight, min_samples_leaf=2
+        name, n_estimators=2, class_weight=class_weight, min_samples_split=3
     )
     of_class = weights_of_classes(class_weight, y, of_row)
     check(forest, X, y, queries(29, 20), sample_weight, of_class)
@@ -105,15 +105,15 @@ def test_class_weights_of_the_twin(name, weights, class_weight):
 def test_entropy_of_the_twin(name, weighted):
     X, y = mixed_frame(31, n_rows=60)
     weight = np.random.default_rng(31).random(len(X)) if weighted else None
-    forest = forest_of(name, n_estimators=2, criterion="entropy", min_samples_leaf=2)
+    forest = forest_of(name, n_estimators=2, criterion="entropy", min_samples_split=3)
     check(forest, X, y, queries(31, 20), weight)
 
 
-@pytest.mark.parametrize("name", having("max_bins", "leaf_rule"))
+@pytest.mark.parametrize("name", [name for name in LEAFY if name in having("max_bins")])
 @pytest.mark.parametrize("max_bins", [7, "exact"])
 def test_bins_of_the_twin(name, max_bins):
     X, labels = mixed_frame(37, n_rows=60)
-    forest = forest_of(name, n_estimators=2, max_bins=max_bins, min_samples_leaf=2)
+    forest = forest_of(name, n_estimators=2, max_bins=max_bins, min_samples_split=3)
     check(forest, X, target_of(name, labels), queries(37, 20))
 
 
@@ -122,7 +122,7 @@ def test_bins_of_the_twin(name, max_bins):
 def test_depth_of_the_twin(name, max_depth):
     X, labels = mixed_frame(41, n_rows=70)
     y = target_of(name, labels)
-    forest = forest_of(name, max_depth=max_depth, min_samples_leaf=1).fit(X, y)
+    forest = forest_of(name, max_depth=max_depth, min_samples_split=2).fit(X, y)
     twin = twin_of(forest, X, y)
     assert max(node.depth for tree in twin.trees for node in tree.nodes) == max_depth
     assert_same_trees(forest, twin)
@@ -134,7 +134,7 @@ def test_least_weight_of_the_twin(name, weighted):
     X, labels = mixed_frame(43, n_rows=60)
     y = target_of(name, labels)
     weight = np.random.default_rng(43).random(len(X)) if weighted else None
-    params = {"n_estimators": 2, "min_samples_leaf": 1}
+    params = {"n_estimators": 2, "min_samples_split": 2}
     forest = forest_of(name, min_weight_fraction_leaf=0.1, **params)
     forest.fit(X, y, sample_weight=weight)
     assert_same_trees(forest, twin_of(forest, X, y, weight))
@@ -183,7 +183,7 @@ def test_other_parameters_of_the_twin(name, params):
     X, labels = mixed_frame(11, n_rows=50)
     y = target_of(name, labels)
     forest = forest_of(
-        name, n_estimators=3, min_samples_leaf=1, max_depth=5, **params
+        name, n_estimators=3, min_samples_split=2, max_depth=5, **params
     ).fit(X, y)
     twin = twin_of(forest, X, y)
     assert_same_trees(forest, twin)
@@ -196,7 +196,7 @@ def test_more_values_than_bins(name, max_bins):
     rng = np.random.default_rng(5)
     X = pd.DataFrame(rng.normal(size=(270, 2)), columns=["a", "b"])
     y = target_of(name, (X["a"] * X["b"] > 0).to_numpy())
-    forest = forest_of(name, n_estimators=1, max_bins=max_bins, min_samples_leaf=15)
+    forest = forest_of(name, n_estimators=1, max_bins=max_bins, min_samples_split=16)
     check(forest, X, y, X)
 
 

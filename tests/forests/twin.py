@@ -158,13 +158,21 @@ def number_of_leaves(forest, n_points: int) -> int:
     return forest.n_leaves
 
 
+def least_split(forest) -> int:
+    """Return how many points a node has at least that is split."""
+    given = getattr(forest, "min_samples_split", 2)
+    if given is None:
+        return 6 if forest.min_samples_leaf is None else 2
+    return given
+
+
 def limits_of(forest) -> dict:
     """Return what `Params` and `Options` have in common."""
     criterion = getattr(forest, "criterion", "gini")
     return {
         "label_budget": getattr(forest, "label_budget", math.inf),
-        "min_samples_leaf": getattr(forest, "min_samples_leaf", 1),
-        "leaf_rule": getattr(forest, "leaf_rule", "stop"),
+        "min_samples_split": least_split(forest),
+        "min_samples_leaf": getattr(forest, "min_samples_leaf", None),
         "criterion": "variance" if is_regressor(forest) else criterion,
         "max_depth": getattr(forest, "max_depth", None),
         "min_weight_fraction": getattr(forest, "min_weight_fraction_leaf", 0.0),

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.leaves import leaf_options
 from tests.naive.binning import cuts_of, encode, midpoint
 from tests.naive.cases import GREEDY, INF, NAN, six_rows, table_of
 from tests.naive.draw import draw, draw_label, draw_probabilities
@@ -183,9 +184,9 @@ def test_floor_keeps_points_on_both_sides():
     """With the floor rule a candidate leaves k estimation points on each side."""
     table = table_of([[i] for i in range(6)], [0, 1, 0, 1, 0, 1])
     rows = range(6)
-    params = Params(min_samples_leaf=2, leaf_rule="floor")
+    params = Params(**leaf_options("floor", 2))
     assert [c.code for c in candidates(table, rows, rows, 0, params)] == [1, 2, 3]
-    params = Params(min_samples_leaf=2, leaf_rule="stop")
+    params = Params(min_samples_split=3)
     assert len(candidates(table, rows, rows, 0, params)) == 5
 
 
@@ -196,7 +197,7 @@ def test_tree_by_hand(criterion):
     Gini scores of the five cuts are 2.8, 3.5, 14/3, 3.5, 3.6; then 2 and 3.
     """
     X, table = six_rows()
-    params = Params(**GREEDY, min_samples_leaf=1, criterion=criterion)
+    params = Params(**GREEDY, min_samples_split=2, criterion=criterion)
     if criterion == "gini":
         scores = [c.score for c in candidates(table, range(6), range(6), 0, params)]
         assert scores == pytest.approx([2.8, 3.5, 14 / 3, 3.5, 3.6])

@@ -91,13 +91,20 @@ class BaseForest(CallbackSupportMixin, FittedForest):
     def _limits(self, interrupt: NDArray[np.uint8]) -> _core.Limits:
         """Return how far trees grow."""
         return _core.Limits(
-            min_leaf=min(self.min_samples_leaf, MAX_POINTS),
-            has_floor=self.leaf_rule == "floor",
+            min_split=min(self._min_split(), MAX_POINTS + 1),
+            min_leaf=min(self.min_samples_leaf or 0, MAX_POINTS),
             max_depth=min(self.max_depth or MAX_POINTS, MAX_POINTS),
             min_weight=self.min_weight_fraction_leaf,
             label_budget=self._label_budget(),
             interrupt=interrupt,
         )
+
+    def _min_split(self) -> int:
+        """Return the least number of estimation points of a node that is split."""
+        given: int | None = self.min_samples_split
+        if given is None:
+            return 6 if self.min_samples_leaf is None else 2
+        return given
 
     def _label_budget(self) -> float:
         """Budget of the label draw; majority unless a forest says otherwise."""
@@ -144,7 +151,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             Whole numbers repeat rows (0 removes them), as if the rows stood in the
             table so many times; classes and categories are read from all rows. Any
             other weights multiply a row's part in counts and means; the row stays one
-            point for `min_samples_leaf`.
+            point for `min_samples_split` and `min_samples_leaf`.
 
         Returns
         -------

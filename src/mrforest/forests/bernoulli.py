@@ -51,8 +51,8 @@ class BernoulliForestClassifier(BernoulliForest, BaseForestClassifier):
     tossed at each node: the first decides whether one feature is looked at or several,
     the second whether the cut is drawn or the best is taken.
 
-    *Consistency*: proved by the authors if both probabilities are positive, with
-    ``leaf_rule="floor"`` and a k that grows with n, k/n tending to 0.
+    *Consistency*: proved by the authors if both probabilities are positive, with a
+    ``min_samples_leaf`` k that grows with n, k/n tending to 0.
 
     *Readings*: the random cut is drawn feature first, then uniformly over its candidate
     cuts (the paper leaves open how); square roots are rounded down.
@@ -91,8 +91,8 @@ class BernoulliForestClassifier(BernoulliForest, BaseForestClassifier):
     feature_probability: FeatureProbability = 0.05
     split_probability: SplitProbability = 0.05
     partition_rate: p.PartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: p.LeafRule = "stop"
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: p.MinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     criterion: p.Criterion = "gini"
     max_depth: p.MaxDepth = None
@@ -113,8 +113,8 @@ class BernoulliForestRegressor(BernoulliForest, BaseForestRegressor):
     As the classifier, with the decrease of the variance as the score of a cut; a leaf
     tells the mean of its estimation points.
 
-    *Consistency*: proved by the authors if both probabilities are positive, with
-    ``leaf_rule="floor"`` and a k that grows with n, k/n tending to 0.
+    *Consistency*: proved by the authors if both probabilities are positive, with a
+    ``min_samples_leaf`` k that grows with n, k/n tending to 0.
 
     *Readings*: the random cut is drawn feature first, then uniformly over its candidate
     cuts (the paper leaves open how); square roots are rounded down.
@@ -152,8 +152,8 @@ class BernoulliForestRegressor(BernoulliForest, BaseForestRegressor):
     feature_probability: FeatureProbability = 0.05
     split_probability: SplitProbability = 0.05
     partition_rate: p.PartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: p.ValueLeafRule = "stop"
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: p.ValueMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     max_depth: p.MaxDepth = None
     max_bins: p.MaxBins = 255

@@ -209,8 +209,8 @@ def count_leaves(n_leaves: int | str, n_points: int) -> int:
 def cell_limits(interrupt: NDArray[np.uint8], min_weight: float = 0.0) -> _core.Limits:
     """Return limits that limit next to nothing: cells do not look at their points."""
     return _core.Limits(
-        min_leaf=1,
-        has_floor=False,
+        min_split=2,
+        min_leaf=0,
         max_depth=-1,
         min_weight=min_weight,
         label_budget=np.inf,

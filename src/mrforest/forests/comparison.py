@@ -85,13 +85,12 @@ LabelFreePartitionRate = Annotated[
         ``supervised=False``."""),
 ]
 
-PivotLeafRule = Annotated[
-    p.LeafRule,
-    Doc("""{"stop", "floor"}
-        "stop": a node with at most k estimation points is not split, and a split that
-        would leave a child without estimation points is refused. "floor": pivots that
-        do not leave at least k estimation points on both sides are drawn again, up to
-        16 times in all."""),
+PivotMinSamplesLeaf = Annotated[
+    p.MinSamplesLeaf,
+    Doc("""int or None
+        An int k: pivots that do not leave at least k estimation points on both sides
+        are drawn again, up to 16 times in all. None: any pivots may be drawn, and the
+        node is a leaf if they leave a child without estimation points."""),
 ]
 
 ComparedFeatures = Annotated[
@@ -128,7 +127,7 @@ class ComparisonForestClassifier(HonestForest, BaseForestClassifier):
 
     *Readings*: one tree, one vote (the authors pool the rows of all leaves that a query
     falls into); several classes at once (they: one against one); leaves by
-    ``min_samples_leaf`` (they: 1 by default). Pivots that cannot be told apart are
+    ``min_samples_split`` (they: 2 by default). Pivots that cannot be told apart are
     drawn again, up to 16 times, and then searched; a node of equal rows is a leaf. A
     label-free forest does not stop at nodes of one class.
 
@@ -168,7 +167,7 @@ class ComparisonForestClassifier(HonestForest, BaseForestClassifier):
     >>> items = [[0], [1], [2], [3], [4], [5], [6]]
     >>> size = ["short"] * 3 + ["long"] * 4
     >>> forest = ComparisonForestClassifier(
-    ...     supervised=True, oracle=nearer, min_samples_leaf=1, random_state=0
+    ...     supervised=True, oracle=nearer, min_samples_split=2, random_state=0
     ... )
     >>> forest.fit(items, size).predict([[0], [6]])
     array(['short', 'long'], dtype='<U5')
@@ -181,8 +180,8 @@ class ComparisonForestClassifier(HonestForest, BaseForestClassifier):
     metric_params: MetricParams = None
     oracle: Oracle = None
     partition_rate: LabelFreePartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: PivotLeafRule = "stop"
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: PivotMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     max_depth: p.MaxDepth = None
     categorical_features: ComparedFeatures = "from_dtype"

@@ -95,8 +95,8 @@ class CompletelyRandomForestClassifier(HonestForest, BaseForestClassifier):
     _: KW_ONLY
     cuts: Cuts = "data"
     partition_rate: OptionalPartitionRate = "auto"
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: p.LeafRule = "stop"
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: p.MinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     max_depth: p.MaxDepth = None
     max_bins: DataMaxBins = 255

@@ -79,8 +79,8 @@ class DataDrivenMultinomialForestClassifier(OutOfBagClassifier):
     split_probability: SplitProbability = 0.05
     feature_budget: Budgets = 10.0
     split_budget: Budgets = 10.0
+    min_samples_split: p.BagMinSamplesSplit = 2
     min_samples_leaf: p.BagMinSamplesLeaf = 5
-    leaf_rule: p.BagLeafRule = "floor"
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     criterion: p.Criterion = "gini"
     max_depth: p.MaxDepth = None

@@ -57,8 +57,8 @@ class DenilForestClassifier(DenilForest, BaseForestClassifier):
     a Poisson number of features; the cuts of a feature are those in the range of a few
     structure points, and the best of all is taken.
 
-    *Consistency*: proved by the authors, with ``leaf_rule="floor"`` and a k that grows
-    with n, k/n tending to 0.
+    *Consistency*: proved by the authors, with a ``min_samples_leaf`` k that grows with
+    n, k/n tending to 0.
 
     *Readings*: halves of fixed size, where the paper tosses a coin for each row; the m
     points are drawn without replacement, afresh for each feature, and the ends of their
@@ -96,8 +96,8 @@ class DenilForestClassifier(DenilForest, BaseForestClassifier):
     feature_mean: FeatureMean = "sqrt"
     range_points: RangePoints = 100
     partition_rate: p.PartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: p.LeafRule = "stop"
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: p.MinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     criterion: p.Criterion = "gini"
     max_depth: p.MaxDepth = None
@@ -117,7 +117,7 @@ class DenilForestRegressor(DenilForest, BaseForestRegressor):
 
     As the classifier, with the decrease of the variance as the score of a cut; a leaf
     tells the mean of its estimation points. It is the form that the paper proves
-    consistent, with ``leaf_rule="floor"`` and a k that grows with n, k/n tending to 0.
+    consistent, with a ``min_samples_leaf`` k that grows with n, k/n tending to 0.
 
     *Readings*: halves of fixed size, where the paper tosses a coin for each row; the m
     points are drawn without replacement, afresh for each feature, and the ends of their
@@ -154,8 +154,8 @@ class DenilForestRegressor(DenilForest, BaseForestRegressor):
     feature_mean: FeatureMean = "sqrt"
     range_points: RangePoints = 100
     partition_rate: p.PartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: p.ValueLeafRule = "stop"
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: p.ValueMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     max_depth: p.MaxDepth = None
     max_bins: p.MaxBins = 255

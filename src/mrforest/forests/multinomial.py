@@ -45,15 +45,22 @@ LabelBudget = Annotated[
         makes the forest differentially private; `privacy_report` says why."""),
 ]
 
-PaperLeafRule = Annotated[
-    p.LeafRule,
-    Doc("""{"stop", "floor"}
-        "stop": a node with at most k estimation points, or with structure points of one
-        class, is not split, and a split that would leave a child without estimation
-        points is refused. It is what reproduces the paper's accuracies. "floor": only
-        cuts that leave at least k estimation points on both sides are candidates, and
-        pure nodes are split on. It is what the paper's consistency theorem covers, if k
-        grows with the number of rows."""),
+PaperMinSamplesSplit = Annotated[
+    p.MinSamplesSplit,
+    Doc("""int or None
+        A node with fewer estimation points is a leaf. None: 6, or 2 if
+        ``min_samples_leaf`` is given. With 6 and no ``min_samples_leaf``, the forest
+        has the paper's accuracies."""),
+]
+
+PaperMinSamplesLeaf = Annotated[
+    p.MinSamplesLeaf,
+    Doc(
+        p.MIN_SAMPLES_LEAF.format(target="class").replace(
+            "Theorems want this, with a k that grows",
+            "The paper's consistency theorem wants this, with a k that grows",
+        )
+    ),
 ]
 
 
@@ -109,8 +116,8 @@ class MultinomialForestClassifier(MultinomialForest, BaseForestClassifier):
     split_budget: SplitBudget = 10.0
     label_budget: LabelBudget = np.inf
     partition_rate: p.PartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: PaperLeafRule = "stop"
+    min_samples_split: PaperMinSamplesSplit = None
+    min_samples_leaf: PaperMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     criterion: p.Criterion = "gini"
     max_depth: p.MaxDepth = None
@@ -210,8 +217,8 @@ class MultinomialForestRegressor(MultinomialForest, BaseForestRegressor):
     feature_budget: FeatureBudget = 10.0
     split_budget: SplitBudget = 10.0
     partition_rate: p.PartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: p.ValueLeafRule = "stop"
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: p.ValueMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     max_depth: p.MaxDepth = None
     max_bins: p.MaxBins = 255

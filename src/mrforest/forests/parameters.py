@@ -19,6 +19,7 @@ from mrforest.forests.declaration import Doc
 
 AUTO = StrOptions({"auto"})
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
+AT_LEAST_TWO = Interval(Integral, 2, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 SHARE = Interval(RealNotInt, 0, 1, closed="right")
 PROBABILITY = Interval(Real, 0, 1, closed="both")
@@ -52,43 +53,49 @@ MaxFeatures = Annotated[
         If none of them can be cut, further ones are drawn."""),
 ]
 
-MinSamplesLeaf = Annotated[
+MinSamplesSplit = Annotated[
+    "int | None",
+    AT_LEAST_TWO,
+    None,
+    Doc("""int or None
+        A node with fewer estimation points is a leaf. None: 6, or 2 if
+        ``min_samples_leaf`` is given."""),
+]
+
+# Of forests of bootstrap samples
+BagMinSamplesSplit = Annotated[
     "int",
-    AT_LEAST_ONE,
+    AT_LEAST_TWO,
     Doc("""int
-        k of the paper; a number of estimation points. See ``leaf_rule``."""),
+        A node with fewer points of the bag is a leaf."""),
+]
+
+MIN_SAMPLES_LEAF = """int or None
+        An int k: only cuts that leave at least k estimation points on both sides are
+        candidates, and a node whose structure points have one {target} is split, too.
+        Theorems want this, with a k that grows with the number of rows. None: any cut
+        may be drawn, and a node is a leaf if its structure points have one {target},
+        or if the drawn cut leaves a child without estimation points."""
+
+MinSamplesLeaf = Annotated[
+    "int | None",
+    AT_LEAST_ONE,
+    None,
+    Doc(MIN_SAMPLES_LEAF.format(target="class")),
+]
+
+# In regression
+ValueMinSamplesLeaf = Annotated[
+    MinSamplesLeaf, Doc(MIN_SAMPLES_LEAF.format(target="target"))
 ]
 
 # Of forests of bootstrap samples
 BagMinSamplesLeaf = Annotated[
     MinSamplesLeaf,
-    Doc("""int
-        k; a number of points of the bag. See ``leaf_rule``."""),
-]
-
-LEAF_RULE = """{{"stop", "floor"}}
-"stop": a node with at most k estimation points, or with structure points of one
-{target}, is not split, and a split that would leave a child without estimation
-points is refused. "floor": only cuts that leave at least k estimation points on
-both sides are candidates, and pure nodes are split on; theorems want this, with a
-k that grows with the number of rows."""
-
-LeafRule = Annotated[
-    "Literal['stop', 'floor']",
-    StrOptions({"stop", "floor"}),
-    Doc(LEAF_RULE.format(target="class")),
-]
-
-# In regression
-ValueLeafRule = Annotated[LeafRule, Doc(LEAF_RULE.format(target="target"))]
-
-# Of forests of bootstrap samples
-BagLeafRule = Annotated[
-    LeafRule,
-    Doc("""{"stop", "floor"}
-        "floor": only cuts that leave at least k points of the bag on both sides are
-        candidates, as in scikit-learn. "stop": a node of at most k points is not split,
-        as R's ``nodesize``. Pure nodes are leaves under both."""),
+    Doc("""int or None
+        Only cuts that leave at least this many points of the bag on both sides are
+        candidates. None: all cuts are; each leaves at least one point on both sides.
+    """),
 ]
 
 MinWeightFractionLeaf = Annotated[
@@ -249,10 +256,10 @@ EqualityCuts = Annotated[
         tries both."""),
 ]
 
-MinSamplesSplit = Annotated[
+TunedMinSamplesSplit = Annotated[
     "int | Literal['auto']",
     AUTO,
-    Interval(Integral, 2, None, closed="left"),
+    AT_LEAST_TWO,
     Doc("""int or "auto"
         A node of fewer rows is a leaf. "auto" chooses among 2, 3, 4, 5, 7, 9, 13, …, at
         most the number of rows to the power of 3/4, plus 1."""),
