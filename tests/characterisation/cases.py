@@ -71,7 +71,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "out of bag": {"oob_score": True},
     "small samples": {"max_samples": 0.3},
     "soft": {"voting": "soft"},
-    "rest of the rows": {"partition_rate": 3.0},
+    "rest of the rows": {"honest_fraction": 0.25},
     "hamming": {"metric": "hamming"},
     "manhattan": {"metric": "manhattan"},
     "own metric": {"metric": largest_difference},
@@ -79,6 +79,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "whole weights": {"weights": "whole"},
     "real weights": {"weights": "real"},
 }
+BINS = ("few bins", "all values")
 # Parameters of private forests
 PRIVATE_OPTIONS: dict[str, dict[str, Any]] = {
     "as it is": {},
@@ -91,9 +92,14 @@ PRIVATE_OPTIONS: dict[str, dict[str, Any]] = {
     "three trees": {"leaf": "counts", "n_estimators": 3, "max_depth": 3},
     "honest": {"honest": True, "max_depth": 4},
     "honest counts": {"honest": True, "leaf": "counts", "n_estimators": 2},
-    "public rows": {"n_public": 500, "delta": 1e-6, "leaf": "counts"},
+    "public rows": {"n_samples_public": 500, "delta": 1e-6, "leaf": "counts"},
     "replace-one": {"neighbours": "replace-one"},
 }
+# Options that other parameters of a forest switch off
+REFUSED = (
+    ("comparison-s", "rest of the rows"),
+    *((name, bins) for name in ("range", "range-honest") for bins in BINS),
+)
 # Tables that all private forests meet
 FOR_PRIVATE = (
     "one row",
@@ -147,6 +153,8 @@ def is_meant(forest: str, options: str) -> bool:
     if options in ("entropy", "gini") and forest in REGRESSORS:
         return False
     if options in LEAF_RULES and forest in TUNED:
+        return False
+    if (forest, options) in REFUSED:
         return False
     return set(OPTIONS[options]) <= set(parameters_of(forest))
 
@@ -218,6 +226,8 @@ def estimator_of(case: Case, table: Table) -> Any:
     options.pop("weights", None)
     if case.options == "large leaves" and case.forest in [*BAGGED, *TUNED]:
         options["min_samples_leaf"] = options.pop("min_samples_split") - 1
+    if case.options == "rest of the rows" and case.forest in ("random-all", "range"):
+        options["honest"] = True
     if case.forest in RULE:
         return RULE[case.forest](BestOfThree(), random_state=0, **options)
     return forest_of(case.forest, **options)

@@ -61,13 +61,14 @@ OTHERS = {
     "split_budget": 4.0,
     "label_budget": 50.0,
     "max_features": 0.7,
-    "feature_probability": 0.2,
-    "split_probability": 0.1,
-    "feature_mean": 1.5,
-    "range_points": 30,
-    "n_leaves": 12,
+    "random_feature_probability": 0.2,
+    "random_cut_probability": 0.1,
+    "multinomial_probability": 0.1,
+    "mean_features": 1.5,
+    "n_range_samples": 30,
+    "max_leaf_nodes": 12,
     "cuts": "range",
-    "partition_rate": 0.5,
+    "honest_fraction": 0.6,
     "min_samples_split": 5,
     "min_samples_leaf": 2,
     "min_weight_fraction_leaf": 0.01,
@@ -78,7 +79,7 @@ OTHERS = {
     "voting": "soft",
     "class_weight": {0: 1.0, 1: 2.0, 2: 0.5},
     "oob_score": balanced_accuracy_score,
-    "supervised": True,
+    "honest": True,
     "metric": "euclidean",
     "metric_params": {},
     "oracle": None,
@@ -116,7 +117,12 @@ def test_parameters(name):
 @pytest.mark.filterwarnings("ignore:.*in the bag of every tree")
 @every
 def test_clone(name):
-    forest = type(forest_of(name))(**others_of(name)).fit(X, Y)
+    params = others_of(name)
+    if "label_budget" in params:
+        params["voting"] = "hard"
+    if "cuts" in params:
+        params["cuts"] = "data"
+    forest = type(forest_of(name))(**params).fit(X, Y)
     cloned = clone(forest)
     assert cloned.get_params() == forest.get_params()
     with pytest.raises(NotFittedError):

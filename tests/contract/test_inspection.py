@@ -179,9 +179,11 @@ def test_leaves_are_filled_by_the_rows_that_fill(name):
 
 
 @every_honest
-@pytest.mark.parametrize(("rate", "n_structure"), [(1.0, 100), (0.25, 40), (3.0, 150)])
-def test_samples(name, rate, n_structure):
-    forest = forest_of(name, partition_rate=rate).fit(*table_of(name, 5))
+@pytest.mark.parametrize(
+    ("fraction", "n_structure"), [(0.5, 100), (0.8, 40), (0.25, 150)]
+)
+def test_samples(name, fraction, n_structure):
+    forest = forest_of(name, honest_fraction=fraction).fit(*table_of(name, 5))
     seen = set()
     for tree in range(8):
         structure = forest.structure_samples(tree)
@@ -231,9 +233,9 @@ def test_samples_of_a_fitted_forest_do_not_change(name):
     X, y = table_of(name, 0)
     forest = forest_of(name, warm_start=True).fit(X, y)
     before = forest.structure_samples(0)
-    forest.set_params(partition_rate=3.0)
+    forest.set_params(honest_fraction=0.25)
     assert_array_equal(forest.structure_samples(0), before)
-    forest.set_params(partition_rate=1.0, random_state=9)
+    forest.set_params(honest_fraction=0.5, random_state=9)
     assert_array_equal(forest.structure_samples(0), before)
 
 
@@ -313,7 +315,7 @@ def test_size_does_not_grow_with_the_table(name):
     rng = np.random.default_rng(0)
     X = rng.random((400, 60))
     y = np.arange(400) % 2
-    forest = forest_of(name, max_depth=1, n_leaves=2)
+    forest = forest_of(name, max_depth=1, max_leaf_nodes=2)
     sizes = [
         len(pickle.dumps(forest.fit(X[:, :n_features], y))) for n_features in (10, 60)
     ]

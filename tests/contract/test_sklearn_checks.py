@@ -70,16 +70,19 @@ def as_it_is(name):
 
 # Every forest as it is, and those options that lead to other code.
 FORESTS = [
-    *(as_it_is(name) for name in mrforest.__all__ if "Forest" in name),
+    # tests/test_rules.py has forests of rules.
+    *(
+        as_it_is(name)
+        for name in mrforest.__all__
+        if "Forest" in name and "Rule" not in name
+    ),
     MultinomialForestClassifier(voting="soft", min_samples_leaf=5, criterion="entropy"),
     BreimanForestClassifier(
         oob_score=True, min_samples_split=2, min_samples_leaf=None, voting="hard"
     ),
     CompletelyRandomForestClassifier(cuts="range"),
-    CompletelyRandomForestClassifier(
-        cuts="range", partition_rate=1.0, min_samples_leaf=5
-    ),
-    ComparisonForestClassifier(supervised=True),
+    CompletelyRandomForestClassifier(cuts="range", honest=True, min_samples_leaf=5),
+    ComparisonForestClassifier(honest=False),
     ComparisonForestClassifier(metric="manhattan", n_estimators=3),
     ComparisonForestClassifier(metric="precomputed", min_samples_leaf=5),
     InformedClassifier(

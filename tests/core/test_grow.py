@@ -116,7 +116,7 @@ def test_same_tree_as_the_twin_on_larger_tables(rule, criterion, leaf_rule, shap
     table = larger_table(**shape, is_regression=criterion == "variance")
     params = naive.Params(rule=rule, **leaf_options(leaf_rule, 3), criterion=criterion)
     key = tree_key(7, 3)
-    structure, estimation = partition(key, len(table.y), 1.0)
+    structure, estimation = partition(key, len(table.y), 0.5)
     twin = naive.grow(table, structure, estimation, key, params)
     # Missing against the rest is one of many candidates that end a random tree soon.
     assert len(twin.nodes) > 15
@@ -140,7 +140,7 @@ def test_same_tree_as_the_twin_where_nodes_are_counted(rule, n_classes, n_bins, 
     table = larger_table(n_bins, n_classes=n_classes, share_missing=0.0, n_rows=n_rows)
     params = naive.Params(rule=rule, min_samples_split=4, max_depth=1)
     key = tree_key(7, 3)
-    structure, estimation = partition(key, len(table.y), 1.0)
+    structure, estimation = partition(key, len(table.y), 0.5)
     twin = naive.grow(table, structure, estimation, key, params)
     compiled = grow_compiled(
         table, structure, estimation, key, params, wide=n_bins > 255
@@ -170,7 +170,7 @@ def test_same_tree_as_the_twin_where_nodes_are_masks(
     points = np.arange(len(table.y))
     if sample == "repeated halves":
         points = np.repeat(points, 1 + points % 2)
-    structure, estimation = partition(key, len(points), 1.0)
+    structure, estimation = partition(key, len(points), 0.5)
     sides = points[structure], points[estimation]
     if sample == "bag":
         sides = bootstrap(key, len(points)), None

@@ -176,7 +176,7 @@ def test_two_thousand_features(name):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2000))
     y = target_of(name, X[:, 1234] > 0)
-    forest = forest_of(name, max_features=None, feature_mean=500).fit(X, y)
+    forest = forest_of(name, max_features=None, mean_features=500).fit(X, y)
     assert_sound(forest, X)
     if name in CUTTING:
         assert forest.feature_importances_.shape == (2000,)
@@ -214,14 +214,14 @@ def small_table(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", HONEST)
-@pytest.mark.parametrize("rate", [5e-324, 1e-9, 1e9, 1e308])
-def test_extreme_partition_rate(name, rate):
+@pytest.mark.parametrize("fraction", [5e-324, 1e-9, 1 - 1e-9, 1 - 2**-53])
+def test_extreme_honest_fraction(name, fraction):
     """Neither side is ever empty."""
     X, y = small_table(name)
-    forest = forest_of(name, partition_rate=rate).fit(X, y)
+    forest = forest_of(name, honest_fraction=fraction).fit(X, y)
     assert_sound(forest, X)
-    assert len(forest.structure_samples(0)) == (1 if rate < 1 else 59)
-    assert len(forest.estimation_samples(0)) == (59 if rate < 1 else 1)
+    assert len(forest.structure_samples(0)) == (59 if fraction < 0.5 else 1)
+    assert len(forest.estimation_samples(0)) == (1 if fraction < 0.5 else 59)
 
 
 @every_leafy
@@ -272,7 +272,7 @@ def test_size_of_leaves(name, k):
 @pytest.mark.parametrize("n_leaves", [1, 2, 3, 64, 300])
 def test_number_of_cells(name, n_leaves):
     X, y = small_table(name)
-    forest = forest_of(name, n_leaves=n_leaves).fit(X, y)
+    forest = forest_of(name, max_leaf_nodes=n_leaves).fit(X, y)
     assert_sound(forest, X)
     if name == "purely-random":
         assert_array_equal(forest.n_leaves_, np.full(10, n_leaves))

@@ -193,7 +193,7 @@ def test_targets_far_from_zero(name):
 @every_regressor
 def test_diabetes(name):
     X, y = load_diabetes(return_X_y=True)
-    forest = forest_of(name, n_estimators=40, min_samples_split=4, range_points=100)
+    forest = forest_of(name, n_estimators=40, min_samples_split=4, n_range_samples=100)
     assert cross_val_score(forest, X, y, cv=4).mean() > 0.3
 
 

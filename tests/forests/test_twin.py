@@ -22,6 +22,7 @@ from tests.forests.twin import assert_same_predictions, assert_same_trees, twin_
 from tests.leaves import leaf_options
 
 LEAVES = ["stop", "floor"]
+BINNING = set(having("max_bins")) - {"range", "range-honest"}
 # Every forest of twin.py, with both leaf rules if it has them
 WAYS = [
     (name, rule) for name in PLAIN for rule in (LEAVES if name in LEAFY else [None])
@@ -109,7 +110,7 @@ def test_entropy_of_the_twin(name, weighted):
     check(forest, X, y, queries(31, 20), weight)
 
 
-@pytest.mark.parametrize("name", [name for name in LEAFY if name in having("max_bins")])
+@pytest.mark.parametrize("name", [name for name in LEAFY if name in BINNING])
 @pytest.mark.parametrize("max_bins", [7, "exact"])
 def test_bins_of_the_twin(name, max_bins):
     X, labels = mixed_frame(37, n_rows=60)
@@ -149,7 +150,7 @@ OTHERS = [
         ("multinomial", {"feature_budget": b, "split_budget": c, "label_budget": b})
         for b, c in [(0.0, 10.0), (0.5, 9.5), (1e6, 1e6), (math.inf, math.inf)]
     ],
-    *[("multinomial", {"partition_rate": rate}) for rate in (0.25, 3.0)],
+    *[("multinomial", {"honest_fraction": f}) for f in (0.8, 0.25)],
     ("multinomial-r", {"feature_budget": 0.5, "split_budget": math.inf}),
     *[
         (name, {"max_features": some})
@@ -157,24 +158,24 @@ OTHERS = [
         for some in ("sqrt", "log2", 1, 3, 100, 0.5, 1.0, 0.01, None)
     ],
     *[
-        (name, {"feature_mean": mean, "range_points": points})
+        (name, {"mean_features": mean, "n_range_samples": points})
         for name in ("denil", "denil-r")
         for mean, points in [(0.0, 1), (0, 1000), (1.5, 2), (500, 20), ("sqrt", 3)]
     ],
     *[
-        (name, {"feature_probability": p, "split_probability": q})
+        (name, {"random_feature_probability": p, "random_cut_probability": q})
         for name in ("bernoulli", "bernoulli-r")
         for p, q in [(0, 0), (0, 1), (1, 0), (1.0, 1.0)]
     ],
     ("bernoulli", {"max_features": 0.4}),
     ("data-driven", {"max_features": 3}),
-    *[("data-driven", {"split_probability": p}) for p in (0, 1)],
-    ("data-driven", {"split_probability": 1.0, "split_budget": 0.0}),
-    ("random", {"partition_rate": 0.3}),
-    ("range", {"partition_rate": 4}),
-    *[("purely-random", {"n_leaves": n}) for n in (2, 50)],
-    *[("centered", {"n_leaves": n, "partition_rate": 0.4}) for n in (2, 9, 200)],
-    ("comparison", {"partition_rate": 3.0}),
+    *[("data-driven", {"multinomial_probability": p}) for p in (0, 1)],
+    ("data-driven", {"multinomial_probability": 1.0, "split_budget": 0.0}),
+    ("random", {"honest_fraction": 0.7}),
+    ("range", {"honest": True, "honest_fraction": 0.2}),
+    *[("purely-random", {"max_leaf_nodes": n}) for n in (2, 50)],
+    *[("centered", {"max_leaf_nodes": n, "honest_fraction": 0.7}) for n in (2, 9, 200)],
+    ("comparison", {"honest_fraction": 0.25}),
 ]
 
 

@@ -94,7 +94,7 @@ def test_bernoulli():
     """All three features (0.7) or one (0.3); the best cut (0.6) or any (0.4)."""
     X, y = table()
     forest = BernoulliForestClassifier(
-        max_features=None, feature_probability=0.3, split_probability=0.4
+        max_features=None, random_feature_probability=0.3, random_cut_probability=0.4
     )
     found = split_probabilities(forest, X, y, n_draws=N_DRAWS)
     best = [

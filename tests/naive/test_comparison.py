@@ -243,7 +243,7 @@ def test_mixed_tables(rule, supervised):
     table = raw_table(x, y, categorical=[2])
     options = Options(**leaf_options(rule, 3))
     for key in KEYS[:6]:
-        structure, estimation = partition(key, 70, 1.0)
+        structure, estimation = partition(key, 70, 0.5)
         if supervised:
             structure, estimation = range(70), None
         tree = grow_comparison(table, structure, estimation, key, options, supervised)

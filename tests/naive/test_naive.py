@@ -87,13 +87,16 @@ def test_codes():
 def test_partition():
     """Sizes are rounded and clipped; the smallest words are the structure."""
     key = tree_key(3, 1)
-    for n, rate, size in [(1, 1, 0), (2, 9, 1), (5, 1, 3), (10, 0, 1), (9, 0.5, 3)]:
-        s, e = partition(key, n, rate)
+    for n, fraction, size in [
+        *[(1, 0.5, 0), (2, 0.1, 1), (5, 0.5, 3)],
+        *[(10, 0.99, 1), (9, 2 / 3, 3), (5, 0.7, 2)],
+    ]:
+        s, e = partition(key, n, fraction)
         assert len(s) == size
         assert sorted([*s, *e]) == list(range(n))
     stream = Stream(key, 0, 0)
     words = np.array([stream.word() for _ in range(20)])
-    s, e = partition(key, 20, 1)
+    s, e = partition(key, 20, 0.5)
     assert words[s].max() < words[e].min()
     assert len(s) == 10
 

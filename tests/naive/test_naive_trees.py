@@ -96,7 +96,7 @@ def test_weights():
 def test_masses_of_one_change_nothing():
     """Masses of 1 and class weights of 1 give the tree without weights."""
     X, y = random_rows(1)
-    s, e = partition(KEY, len(y), 1.0)
+    s, e = partition(KEY, len(y), 0.5)
     params = Params(min_samples_split=3)
     plain = grow(table_of(X, y, [2]), s, e, KEY, params)
     ones = np.ones(len(y), dtype=np.int64)
@@ -142,7 +142,7 @@ def test_random_trees(rule, criterion, budget):
     trees = []
     for t in range(3):
         key = tree_key(11, t)
-        s, e = partition(key, len(y), 1.0)
+        s, e = partition(key, len(y), 0.5)
         tree = grow(table, s, e, key, params)
         trees.append(tree)
         leaves = apply(tree, X)
@@ -166,7 +166,7 @@ def test_shallow_tree_is_a_prefix():
     """The splits of a tree of depth 2 are those of the deep tree."""
     X, y = random_rows(4)
     table = table_of(X, y, categorical=[2])
-    s, e = partition(KEY, len(y), 1.0)
+    s, e = partition(KEY, len(y), 0.5)
     deep = grow(table, s, e, KEY, Params(min_samples_split=2))
     shallow = grow(table, s, e, KEY, Params(min_samples_split=2, max_depth=2))
     assert len(shallow.nodes) < len(deep.nodes)

@@ -306,7 +306,7 @@ def test_importance_adds_up():
     X, classes = random_rows(2)
     y = classes + np.random.default_rng(2).normal(size=len(classes))
     table, _, unit = regression_table(X, y, [2])
-    s, e = partition(KEY, len(y), 1.0)
+    s, e = partition(KEY, len(y), 0.5)
     params = Params(**leaf_options("floor", 2), criterion="variance")
     tree = grow(table, s, e, KEY, params)
     leaves = apply(tree, X)[e]

@@ -291,7 +291,7 @@ def test_one_list_of_points():
 def lists_of(how: str, key, n: int):
     """Return structure and estimation points of a tree."""
     if how == "partition":
-        return partition(key, n, 1.0)
+        return partition(key, n, 0.5)
     return (bootstrap(key, n) if how == "bootstrap" else range(n)), None
 
 

@@ -156,11 +156,11 @@ EXACT: dict[str, Any] = {"max_bins": "exact"}
 FEW: dict[str, Any] = {**EXACT, "max_features": "sqrt"}
 BUDGETS = {"feature_budget": 10.0, "split_budget": 10.0, "label_budget": np.inf}
 MADE_OF: dict[str, tuple[type[Forest], dict[str, Any]]] = {
-    "Denil14": (DenilForestClassifier, {**EXACT, "feature_mean": "sqrt"}),
+    "Denil14": (DenilForestClassifier, {**EXACT, "mean_features": "sqrt"}),
     "BRF": (BernoulliForestClassifier, FEW),
     "CompRF-C": (ComparisonForestClassifier, {}),
     "MRF": (MultinomialForestClassifier, {**EXACT, **BUDGETS}),
-    "CompRF-I": (ComparisonForestClassifier, {"supervised": True}),
+    "CompRF-I": (ComparisonForestClassifier, {"honest": False}),
     "Breiman": (BreimanForestClassifier, FEW),
     "completely random": (CompletelyRandomForestClassifier, EXACT),
     "DMRF-style": (DataDrivenMultinomialForestClassifier, FEW),

@@ -35,6 +35,7 @@ from mrforest.data.training import (
     prepare,
     useful_threads,
 )
+from mrforest.forests.declaration import Declared
 from mrforest.forests.growing import Grower, Tree, add_views, grow_all, grow_one
 from mrforest.forests.sampling import Sampler, Sides, seed_from, tree_key
 from mrforest.forests.targets import read_sample_weight
@@ -55,6 +56,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
     """A forest of trees grown by the compiled engine."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    _parameters: ClassVar[dict[str, Declared]]
     # See `prepare`.
     _repeats_rows: ClassVar[bool] = True
     _offers_equality: ClassVar[bool] = False
@@ -114,6 +116,10 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         """Bins of a feature; None: trees look at values, not codes."""
         return self.max_bins
 
+    def _unused(self) -> Iterator[tuple[str, str]]:
+        """Yield parameters that other parameters switch off, and which these are."""
+        yield from ()
+
     @abstractmethod
     def _read_target(
         self, y: NDArray[Any], weights: NDArray[np.float64] | None
@@ -158,6 +164,8 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         self : estimator
             The fitted forest. It does not depend on the order of the rows.
         """
+        for name, why in self._unused():
+            check_default(self, name, why)
         with self._unchanged_by_errors():
             return self._fit(X, y, sample_weight)
 
@@ -328,6 +336,16 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         """
         check_is_fitted(self)
         return shares_of(self._structure_decrease)
+
+
+def check_default(forest: BaseForest, name: str, why: str) -> None:
+    """Raise an error if a parameter that has no effect was given."""
+    default = forest._parameters[name].parameter.default
+    value = getattr(forest, name)
+    if value is not default and value != default:
+        raise ValueError(
+            f"{name}={value!r} has no effect with {why}; it must be {default!r}"
+        )
 
 
 def shares_of(decrease: NDArray[np.float64]) -> NDArray[np.float64]:

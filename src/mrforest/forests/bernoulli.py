@@ -15,15 +15,15 @@ from mrforest.forests.mixins import (
     HonestForest,
 )
 
-FeatureProbability = Annotated[
+RandomFeatureProbability = Annotated[
     "float",
     p.PROBABILITY,
     Doc("""float
-        p1 of the paper: with this probability a node looks at one feature, not at
-        ``max_features``."""),
+        p1 of the paper: with this probability a node looks at one feature, drawn at
+        random, not at ``max_features``."""),
 ]
 
-SplitProbability = Annotated[
+RandomCutProbability = Annotated[
     "float",
     p.PROBABILITY,
     Doc("""float
@@ -38,8 +38,8 @@ class BernoulliForest(HonestForest):
     def _rule(self, n_features: int) -> _core.SplitRule:
         return _core.Bernoulli(
             p.count_features(self.max_features, n_features),
-            self.feature_probability,
-            self.split_probability,
+            self.random_feature_probability,
+            self.random_cut_probability,
         )
 
 
@@ -88,9 +88,9 @@ class BernoulliForestClassifier(BernoulliForest, BaseForestClassifier):
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
     max_features: p.MaxFeatures = "sqrt"
-    feature_probability: FeatureProbability = 0.05
-    split_probability: SplitProbability = 0.05
-    partition_rate: p.PartitionRate = 1.0
+    random_feature_probability: RandomFeatureProbability = 0.05
+    random_cut_probability: RandomCutProbability = 0.05
+    honest_fraction: p.HonestFraction = 0.5
     min_samples_split: p.MinSamplesSplit = None
     min_samples_leaf: p.MinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
@@ -149,9 +149,9 @@ class BernoulliForestRegressor(BernoulliForest, BaseForestRegressor):
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
     max_features: p.MaxFeatures = "sqrt"
-    feature_probability: FeatureProbability = 0.05
-    split_probability: SplitProbability = 0.05
-    partition_rate: p.PartitionRate = 1.0
+    random_feature_probability: RandomFeatureProbability = 0.05
+    random_cut_probability: RandomCutProbability = 0.05
+    honest_fraction: p.HonestFraction = 0.5
     min_samples_split: p.MinSamplesSplit = None
     min_samples_leaf: p.ValueMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0

@@ -19,7 +19,7 @@ from mrforest.forests.mixins import (
     HonestForest,
 )
 
-FeatureMean = Annotated[
+MeanFeatures = Annotated[
     "float | Literal['sqrt']",
     Interval(Real, 0, 500, closed="both"),
     StrOptions({"sqrt"}),
@@ -29,7 +29,7 @@ FeatureMean = Annotated[
         are drawn."""),
 ]
 
-RangePoints = Annotated[
+RangeSamples = Annotated[
     "int",
     p.AT_LEAST_ONE,
     Doc("""int
@@ -44,9 +44,9 @@ class DenilForest(HonestForest):
     """What both forests share."""
 
     def _rule(self, n_features: int) -> _core.SplitRule:
-        is_root = self.feature_mean == "sqrt"
-        mean = math.sqrt(n_features) if is_root else float(self.feature_mean)
-        return _core.Denil(mean, min(self.range_points, MAX_POINTS))
+        is_root = self.mean_features == "sqrt"
+        mean = math.sqrt(n_features) if is_root else float(self.mean_features)
+        return _core.Denil(mean, min(self.n_range_samples, MAX_POINTS))
 
 
 @estimator
@@ -93,9 +93,9 @@ class DenilForestClassifier(DenilForest, BaseForestClassifier):
 
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
-    feature_mean: FeatureMean = "sqrt"
-    range_points: RangePoints = 100
-    partition_rate: p.PartitionRate = 1.0
+    mean_features: MeanFeatures = "sqrt"
+    n_range_samples: RangeSamples = 100
+    honest_fraction: p.HonestFraction = 0.5
     min_samples_split: p.MinSamplesSplit = None
     min_samples_leaf: p.MinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
@@ -151,9 +151,9 @@ class DenilForestRegressor(DenilForest, BaseForestRegressor):
 
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
-    feature_mean: FeatureMean = "sqrt"
-    range_points: RangePoints = 100
-    partition_rate: p.PartitionRate = 1.0
+    mean_features: MeanFeatures = "sqrt"
+    n_range_samples: RangeSamples = 100
+    honest_fraction: p.HonestFraction = 0.5
     min_samples_split: p.MinSamplesSplit = None
     min_samples_leaf: p.ValueMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0

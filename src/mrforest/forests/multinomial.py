@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Annotated
 
@@ -115,7 +116,7 @@ class MultinomialForestClassifier(MultinomialForest, BaseForestClassifier):
     feature_budget: FeatureBudget = 10.0
     split_budget: SplitBudget = 10.0
     label_budget: LabelBudget = np.inf
-    partition_rate: p.PartitionRate = 1.0
+    honest_fraction: p.HonestFraction = 0.5
     min_samples_split: PaperMinSamplesSplit = None
     min_samples_leaf: PaperMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
@@ -132,6 +133,10 @@ class MultinomialForestClassifier(MultinomialForest, BaseForestClassifier):
 
     def _label_budget(self) -> float:
         return self.label_budget
+
+    def _unused(self) -> Iterator[tuple[str, str]]:
+        if self.voting == "soft":
+            yield "label_budget", 'voting="soft"'
 
     def privacy_report(self) -> PrivacyReport:
         """Tell why the budgets do not make the forest differentially private.
@@ -216,7 +221,7 @@ class MultinomialForestRegressor(MultinomialForest, BaseForestRegressor):
     _: KW_ONLY
     feature_budget: FeatureBudget = 10.0
     split_budget: SplitBudget = 10.0
-    partition_rate: p.PartitionRate = 1.0
+    honest_fraction: p.HonestFraction = 0.5
     min_samples_split: p.MinSamplesSplit = None
     min_samples_leaf: p.ValueMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0

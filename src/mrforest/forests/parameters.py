@@ -34,11 +34,20 @@ NEstimators = Annotated[
         Number of trees."""),
 ]
 
-PartitionRate = Annotated[
+HonestFraction = Annotated[
     "float",
-    POSITIVE,
+    Interval(Real, 0, 1, closed="neither"),
     Doc("""float
-        Number of structure points divided by number of estimation points."""),
+        Share of the points of a tree that fill its leaves, above 0 and below 1. The
+        others shape it."""),
+]
+
+# Of forests that need not be honest
+OptionalHonestFraction = Annotated[
+    HonestFraction,
+    Doc("""float
+        Share of the points of a tree that fill its leaves, above 0 and below 1. The
+        others shape it. Only for honest trees."""),
 ]
 
 MaxFeatures = Annotated[
