@@ -174,8 +174,8 @@ def target(link: str, home: Path, here: Path) -> str:
 def homes() -> dict[str, str]:
     """Return where the classes and functions are that pages name without a module.
 
-    A name that two modules have for different things is left out, and so are words such as "exact", which
-    mean other things in a text.
+    A name that two modules have for different things is left out, and so are words such
+    as "exact", which mean other things in a text.
     """
     found: dict[str, list[str]] = {}
     for module in MODULES:

@@ -26,8 +26,8 @@ y = curve(x) + rng.normal(scale=0.3, size=600)
 grid = np.linspace(0, 1, 500)
 
 # %%
-# No leaf has fewer than ``min_samples_leaf`` estimation points. The error is the root of
-# the mean squared distance from the true curve.
+# No leaf has fewer than ``min_samples_leaf`` estimation points. The error is the root
+# of the mean squared distance from the true curve.
 
 figure, panels = plt.subplots(
     1, 3, figsize=(10, 3.6), sharey=True, layout="constrained"
