@@ -105,7 +105,7 @@ def test_the_long_table_has_it_all(frame):
 # ---- formats -------------------------------------------------------------------------
 
 GOLDEN = """\
-**Accuracy (%), leaf\\_rule="stop", 10 folds**
+**Accuracy (%), leaf rule "stop", 10 folds**
 
 | dataset | Denil14 | BRF | MRF | Breiman | scikit-learn |
 |:---|---:|---:|---:|---:|---:|

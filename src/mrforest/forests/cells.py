@@ -33,8 +33,9 @@ MaxLeafNodes = Annotated[
 MaxLeafNodesOfDepth = Annotated[
     MaxLeafNodes,
     Doc("""int or "auto"
-        k_n of the paper: trees have the depth ceil(log2 k_n). "auto": n^(3/4), n the
-        number of rows that fill a tree, so that cells shrink and fill up as n grows.
+        k_n of the paper, rounded up to a power of two: trees have the depth
+        ceil(log2 k_n). "auto": n^(3/4), n the number of rows that fill a tree, so that
+        cells shrink and fill up as n grows.
     """),
 ]
 

@@ -56,12 +56,7 @@ PaperMinSamplesSplit = Annotated[
 
 PaperMinSamplesLeaf = Annotated[
     p.MinSamplesLeaf,
-    Doc(
-        p.MIN_SAMPLES_LEAF.format(target="class").replace(
-            "Theorems want this, with a k that grows",
-            "The paper's consistency theorem wants this, with a k that grows",
-        )
-    ),
+    Doc(p.MIN_SAMPLES_LEAF.format(target="class", who="The theorem wants")),
 ]
 
 

@@ -81,21 +81,21 @@ BagMinSamplesSplit = Annotated[
 
 MIN_SAMPLES_LEAF = """int or None
         An int k: only cuts that leave at least k estimation points on both sides are
-        candidates, and a node whose structure points have one {target} is split, too.
-        Theorems want this, with a k that grows with the number of rows. None: any cut
-        may be drawn, and a node is a leaf if its structure points have one {target},
-        or if the drawn cut leaves a child without estimation points."""
+        candidates, and honest trees split nodes of one {target}, too. {who} this, with
+        a k that grows with the number of rows. None: any cut may be drawn; a node of
+        one {target} is a leaf, and so is one whose cut would leave a child without
+        estimation points."""
 
 MinSamplesLeaf = Annotated[
     "int | None",
     AT_LEAST_ONE,
     None,
-    Doc(MIN_SAMPLES_LEAF.format(target="class")),
+    Doc(MIN_SAMPLES_LEAF.format(target="class", who="Theorems want")),
 ]
 
 # In regression
 ValueMinSamplesLeaf = Annotated[
-    MinSamplesLeaf, Doc(MIN_SAMPLES_LEAF.format(target="target"))
+    MinSamplesLeaf, Doc(MIN_SAMPLES_LEAF.format(target="target", who="Theorems want"))
 ]
 
 # Of forests of bootstrap samples
