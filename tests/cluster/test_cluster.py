@@ -68,7 +68,7 @@ def test_same_forest(any_client, n_parts, gather_rows):
     lengths = uneven(np.random.default_rng(n_parts), len(X), n_parts)
     local = MultinomialForestClassifier(4, random_state=1).fit(X, y)
     far = DaskMultinomialForestClassifier(
-        any_client, n_estimators=4, random_state=1, gather_rows=gather_rows
+        client=any_client, n_estimators=4, random_state=1, gather_rows=gather_rows
     )
     rows = as_array(X, lengths)
     far.fit(rows, as_array(y, lengths))
