@@ -14,7 +14,7 @@ RULES = [
     _core.Bernoulli(2, 0.5, 0.5),
     _core.Random(),
 ]
-SAMPLERS = [Partition(1.0), Partition(0.3), Bootstrap(), AllPoints()]
+SAMPLERS = [Partition(0.5), Partition(0.3), Bootstrap(), AllPoints()]
 N_ROWS = 900
 
 
@@ -79,7 +79,7 @@ def test_work_space_of_another_forest_is_not_taken():
     table, other = table_of(40), table_of(3)
     limits, rule, idle = limits_of(), _core.Multinomial(5.0, 5.0), []
     for now in (table, other, table):
-        points = Partition(1.0)(tree_key(0, 0), N_ROWS)
+        points = Partition(0.5)(tree_key(0, 0), N_ROWS)
         expected = _core.grow_tree(
             now, *map(np.copy, points), tree_key(0, 0), limits, rule=rule
         )
@@ -103,11 +103,11 @@ def test_after_an_interrupt_work_space_is_not_kept():
     table, rule, idle = table_of(3), _core.Multinomial(5.0, 5.0), []
     key = tree_key(0, 0)
     _core.grow_tree(
-        table, *Partition(1.0)(key, N_ROWS), key, limits, rule=rule, idle=idle
+        table, *Partition(0.5)(key, N_ROWS), key, limits, rule=rule, idle=idle
     )
     interrupt[0] = 1
     with pytest.raises(KeyboardInterrupt):
         _core.grow_tree(
-            table, *Partition(1.0)(key, N_ROWS), key, limits, rule=rule, idle=idle
+            table, *Partition(0.5)(key, N_ROWS), key, limits, rule=rule, idle=idle
         )
     assert idle == []
