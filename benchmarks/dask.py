@@ -136,7 +136,7 @@ def measure(
             local = kind.local(n_jobs=n_workers, **options)
             expected = seconds_of(lambda local=local: local.fit(X, y))
             for gather_rows in (None, LEVELWISE):
-                forest = kind.far(client, gather_rows=gather_rows, **options)
+                forest = kind.far(client=client, gather_rows=gather_rows, **options)
                 with watched(client) as seen:
                     seconds = seconds_of(lambda forest=forest: forest.fit(rows, labels))
                 check_same(forest, local)

@@ -138,8 +138,8 @@ def all_forests(folder: Path) -> None:
         for name in names
         if name != "MultinomialForestClassifier"
     }
-    makers["Comparison, supervised"] = lambda: ComparisonForestClassifier(
-        supervised=True, **options
+    makers["Comparison, not honest"] = lambda: ComparisonForestClassifier(
+        honest=False, **options
     )
     makers["CompletelyRandom, range"] = lambda: CompletelyRandomForestClassifier(
         cuts="range", **options

@@ -174,17 +174,19 @@ def target(link: str, home: Path, here: Path) -> str:
 def homes() -> dict[str, str]:
     """Return where the classes and functions are that pages name without a module.
 
-    A name that two modules have is left out, and so are words such as "exact", which
-    mean other things in a text.
+    A name that two modules have for different things is left out, and so are words such
+    as "exact", which mean other things in a text.
     """
     found: dict[str, list[str]] = {}
     for module in MODULES:
         for name in import_module(module).__all__:
             found.setdefault(name, []).append(module)
     return {
-        name: f"{modules[0]}.{name}"
+        # The page of a name that a package repeats is that of the module it is from.
+        name: f"{modules[-1]}.{name}"
         for name, modules in found.items()
-        if len(modules) == 1 and (name[0].isupper() and name != name.upper())
+        if len({id(getattr(import_module(m), name)) for m in modules}) == 1
+        and (name[0].isupper() and name != name.upper())
     }
 
 

@@ -33,8 +33,8 @@ def error(forest, n, seed):
 
 
 # %%
-# The theorem covers the first forest: ``leaf_rule="floor"`` and a k that grows like the
-# square root of n. It covers neither the second, with the default k of 5, nor
+# The theorem covers the first forest: a ``min_samples_leaf`` that grows like the square
+# root of n. It covers neither the second, with the default ``min_samples_split``, nor
 # scikit-learn's forest, whose leaves hold a single row.
 
 
@@ -42,7 +42,7 @@ def forests(n):
     common = {"n_estimators": 41, "n_jobs": -1, "random_state": 0}
     return {
         "multinomial, k = √n / 2": MultinomialForestClassifier(
-            leaf_rule="floor", min_samples_leaf=int(np.sqrt(n) / 2), **common
+            min_samples_leaf=int(np.sqrt(n) / 2), **common
         ),
         "multinomial, k = 5": MultinomialForestClassifier(**common),
         "scikit-learn's defaults": RandomForestClassifier(**common),

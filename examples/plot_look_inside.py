@@ -39,8 +39,8 @@ print(export_text(forest, tree=0, max_depth=2))
 figure = plot_tree(forest, tree=0)
 
 # %%
-# With ``leaf_rule="stop"``, the default, leaves of fewer than ``min_samples_leaf``
-# estimation points are normal.
+# By default nodes of fewer than 6 estimation points are not split. Smaller leaves are
+# normal.
 
 leaves = plot_leaves(forest)
 

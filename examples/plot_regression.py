@@ -26,15 +26,15 @@ y = curve(x) + rng.normal(scale=0.3, size=600)
 grid = np.linspace(0, 1, 500)
 
 # %%
-# With ``leaf_rule="floor"`` no leaf has fewer than ``min_samples_leaf`` estimation
-# points. The error is the root of the mean squared distance from the true curve.
+# No leaf has fewer than ``min_samples_leaf`` estimation points. The error is the root
+# of the mean squared distance from the true curve.
 
 figure, panels = plt.subplots(
     1, 3, figsize=(10, 3.6), sharey=True, layout="constrained"
 )
 for panel, size in zip(panels, [1, 10, 60], strict=True):
     forest = MultinomialForestRegressor(
-        min_samples_leaf=size, leaf_rule="floor", n_jobs=-1, random_state=0
+        min_samples_leaf=size, n_jobs=-1, random_state=0
     )
     told = forest.fit(x[:, None], y).predict(grid[:, None])
     error = np.sqrt(np.mean((told - curve(grid)) ** 2))

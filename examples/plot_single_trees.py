@@ -48,7 +48,7 @@ plt.show()
 
 # %%
 # Now and then a tree is a single leaf, at depth 0. The cut that its root drew had no
-# estimation point on one side, and ``leaf_rule="stop"`` refuses such a split.
+# estimation point on one side, and such a split is refused.
 
 single = np.sum(forests["multinomial"].n_leaves_ == 1)
 print(f"single leaves: {single} of 300 trees")

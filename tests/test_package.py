@@ -36,6 +36,8 @@ def test_public_names():
         "PrivateForestClassifier",
         "PrivateForestRegressor",
         "PurelyRandomForestClassifier",
+        "RuleForestClassifier",
+        "RuleForestRegressor",
         "__version__",
         "load",
         "save",
@@ -77,9 +79,10 @@ def test_other_names_are_not_there():
 
 
 def test_every_forest_is_tested():
-    """Private forests have tests of their own, tests/forests/test_private_*.py."""
+    """Others have tests of their own: forests/test_private_*.py, test_rules.py."""
     tested = {cls.__name__ for cls, _ in EVERY.values()}
     tested |= {"PrivateForestClassifier", "PrivateForestRegressor"}
+    tested |= {"RuleForestClassifier", "RuleForestRegressor"}
     assert tested == {name for name in mrforest.__all__ if "Forest" in name}
 
 

@@ -24,6 +24,7 @@ from mrforest import (
     MultinomialForestRegressor,
 )
 from mrforest.rules import RuleForestClassifier, RuleForestRegressor
+from tests.leaves import leaf_options
 
 PAGE = Path(__file__).parent.parent / "docs" / "rules.md"
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
@@ -85,7 +86,7 @@ def trees_of(forest):
 def test_the_multinomial_rule_in_python(leaf_rule):
     """It draws as the compiled one does, so the trees are the same."""
     X, y = load_iris(return_X_y=True)
-    options = {"n_estimators": 5, "random_state": 3, "leaf_rule": leaf_rule}
+    options = {"n_estimators": 5, "random_state": 3, **leaf_options(leaf_rule, 5)}
     forest = RuleForestClassifier(Softmax(10.0), **options).fit(X, y)
     compiled = MultinomialForestClassifier(**options).fit(X, y)
     for mine, theirs in zip(trees_of(forest), trees_of(compiled), strict=True):
@@ -96,7 +97,7 @@ def test_the_multinomial_rule_in_python(leaf_rule):
 
 def test_the_multinomial_rule_in_python_for_a_number():
     X, y = load_diabetes(return_X_y=True)
-    options = {"n_estimators": 3, "random_state": 3, "min_samples_leaf": 20}
+    options = {"n_estimators": 3, "random_state": 3, "min_samples_split": 21}
     forest = RuleForestRegressor(Softmax(10.0), **options).fit(X, y)
     compiled = MultinomialForestRegressor(**options).fit(X, y)
     assert_array_equal(forest.predict(X), compiled.predict(X))
@@ -115,7 +116,7 @@ def test_decreases_are_what_they_say():
     y = np.array([0, 0, 1, 1])
     with pytest.warns(UserWarning, match="Look.choose returned None"):
         RuleForestClassifier(
-            Look(), n_estimators=1, sampling="all", min_samples_leaf=1
+            Look(), n_estimators=1, honest=False, min_samples_split=2
         ).fit(X, y)
     assert_array_equal(seen["candidates"].threshold, [0.5, 1.5, 2.5])
     np.testing.assert_allclose(seen["candidates"].decrease, [1 / 6, 1 / 2, 1 / 6])
@@ -126,7 +127,7 @@ def test_decreases_are_what_they_say():
     target = np.array([1e6, 1e6, 1e6 + 4, 1e6 + 8])
     with pytest.warns(UserWarning, match="every tree is a single leaf"):
         RuleForestRegressor(
-            Look(), n_estimators=1, sampling="all", min_samples_leaf=1
+            Look(), n_estimators=1, honest=False, min_samples_split=2
         ).fit(X, target)
     parts = [(1, 3), (2, 2), (3, 1)]
     wanted = [
@@ -179,16 +180,16 @@ def test_samplings():
     """Which rows shape and which fill."""
     X, y = load_iris(return_X_y=True)
     forest = RuleForestClassifier(Best(), n_estimators=2, random_state=0)
-    for sampling, both in [("partition", False), ("bootstrap", True), ("all", True)]:
-        fitted = clone(forest).set_params(sampling=sampling).fit(X, y)
+    for honest, bootstrap in [(True, False), (False, True), (False, False)]:
+        fitted = clone(forest).set_params(honest=honest, bootstrap=bootstrap).fit(X, y)
         structure, estimation = (
             fitted.structure_samples(0),
             fitted.estimation_samples(0),
         )
-        assert np.array_equal(structure, estimation) == both
-        if sampling == "all":
+        assert np.array_equal(structure, estimation) != honest
+        if not honest and not bootstrap:
             assert_array_equal(structure, np.arange(len(X)))
-    bag = clone(forest).set_params(sampling="bootstrap").fit(X, y)
+    bag = clone(forest).set_params(honest=False, bootstrap=True).fit(X, y)
     breiman = BreimanForestClassifier(2, max_features=None, random_state=0).fit(X, y)
     rows = breiman._batches[0].origin[
         mrforest._core.bootstrap_points(
@@ -406,7 +407,7 @@ def test_class_weights_of_a_node():
     X, y = load_iris(return_X_y=True)
     weight = np.random.default_rng(0).random(150)
     RuleForestClassifier(
-        Look(), n_estimators=1, sampling="all", class_weight={0: 1, 1: 2.5, 2: 1}
+        Look(), n_estimators=1, honest=False, class_weight={0: 1, 1: 2.5, 2: 1}
     ).fit(X, y, sample_weight=weight)
     expected = np.bincount(y, weights=weight) * [1, 2.5, 1]
     factor = seen[0][1] / expected

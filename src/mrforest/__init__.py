@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         MultinomialForestRegressor,
     )
     from mrforest.forests.private import PrivateForestClassifier, PrivateForestRegressor
+    from mrforest.forests.rule import RuleForestClassifier, RuleForestRegressor
 
 __all__ = [
     "BernoulliForestClassifier",
@@ -44,6 +45,8 @@ __all__ = [
     "PrivateForestClassifier",
     "PrivateForestRegressor",
     "PurelyRandomForestClassifier",
+    "RuleForestClassifier",
+    "RuleForestRegressor",
     "__version__",
     "load",
     "save",
@@ -63,11 +66,12 @@ _HOMES = {
     "forest": ("ForestClassifier", "ForestRegressor"),
     "multinomial": ("MultinomialForestClassifier", "MultinomialForestRegressor"),
     "private": ("PrivateForestClassifier", "PrivateForestRegressor"),
+    "rule": ("RuleForestClassifier", "RuleForestRegressor"),
 }
 _HOME_OF = {
     name: f"forests.{home}" for home, names in _HOMES.items() for name in names
 } | {"load": "files", "save": "files"}
-_PACKAGES = ("files", "forests", "inspection", "interop", "privacy", "rules")
+_PACKAGES = ("dask", "files", "forests", "inspection", "interop", "privacy", "rules")
 
 
 def __getattr__(name: str) -> Any:

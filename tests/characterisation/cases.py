@@ -11,6 +11,7 @@ from mrforest import PrivateForestClassifier, PrivateForestRegressor
 from mrforest.rules import RuleForestClassifier, RuleForestRegressor
 from tests.characterisation.tables import TABLES, Table
 from tests.forests.every import (
+    BAGGED,
     COMPARING,
     NAMES,
     REGRESSORS,
@@ -18,6 +19,7 @@ from tests.forests.every import (
     forest_of,
     parameters_of,
 )
+from tests.leaves import LEAF_RULES, leaf_options
 
 
 class BestOfThree:
@@ -53,9 +55,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "entropy": {"criterion": "entropy"},
     "gini": {"criterion": "gini"},
-    "stop": {"leaf_rule": "stop", "min_samples_leaf": 3},
-    "floor": {"leaf_rule": "floor", "min_samples_leaf": 3},
-    "large leaves": {"min_samples_leaf": 9, "min_weight_fraction_leaf": 0.05},
+    "stop": leaf_options("stop", 3),
+    "floor": leaf_options("floor", 3),
+    "large leaves": {"min_samples_split": 10, "min_weight_fraction_leaf": 0.05},
     "shallow": {"max_depth": 3},
     "few features": {"max_features": 2},
     "all features": {"max_features": None},
@@ -69,7 +71,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "out of bag": {"oob_score": True},
     "small samples": {"max_samples": 0.3},
     "soft": {"voting": "soft"},
-    "rest of the rows": {"partition_rate": 3.0},
+    "rest of the rows": {"honest_fraction": 0.25},
     "hamming": {"metric": "hamming"},
     "manhattan": {"metric": "manhattan"},
     "own metric": {"metric": largest_difference},
@@ -77,6 +79,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "whole weights": {"weights": "whole"},
     "real weights": {"weights": "real"},
 }
+BINS = ("few bins", "all values")
 # Parameters of private forests
 PRIVATE_OPTIONS: dict[str, dict[str, Any]] = {
     "as it is": {},
@@ -89,9 +92,14 @@ PRIVATE_OPTIONS: dict[str, dict[str, Any]] = {
     "three trees": {"leaf": "counts", "n_estimators": 3, "max_depth": 3},
     "honest": {"honest": True, "max_depth": 4},
     "honest counts": {"honest": True, "leaf": "counts", "n_estimators": 2},
-    "public rows": {"n_public": 500, "delta": 1e-6, "leaf": "counts"},
+    "public rows": {"n_samples_public": 500, "delta": 1e-6, "leaf": "counts"},
     "replace-one": {"neighbours": "replace-one"},
 }
+# Options that other parameters of a forest switch off
+REFUSED = (
+    ("comparison-s", "rest of the rows"),
+    *((name, bins) for name in ("range", "range-honest") for bins in BINS),
+)
 # Tables that all private forests meet
 FOR_PRIVATE = (
     "one row",
@@ -143,6 +151,10 @@ def is_meant(forest: str, options: str) -> bool:
     if options in ("whole weights", "real weights"):
         return True
     if options in ("entropy", "gini") and forest in REGRESSORS:
+        return False
+    if options in LEAF_RULES and forest in TUNED:
+        return False
+    if (forest, options) in REFUSED:
         return False
     return set(OPTIONS[options]) <= set(parameters_of(forest))
 
@@ -212,6 +224,10 @@ def estimator_of(case: Case, table: Table) -> Any:
         **OPTIONS[case.options],
     }
     options.pop("weights", None)
+    if case.options == "large leaves" and case.forest in [*BAGGED, *TUNED]:
+        options["min_samples_leaf"] = options.pop("min_samples_split") - 1
+    if case.options == "rest of the rows" and case.forest in ("random-all", "range"):
+        options["honest"] = True
     if case.forest in RULE:
         return RULE[case.forest](BestOfThree(), random_state=0, **options)
     return forest_of(case.forest, **options)

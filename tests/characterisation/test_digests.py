@@ -89,6 +89,8 @@ def test_cluster(name, table, monkeypatch):
         case = Case(name, options, table)
         if case in stored():
             local = estimator_of(case, table_of(table))
-            far = FAR[name](3, gather_rows=GATHER_ROWS[name], **local.get_params())
+            far = FAR[name](
+                client=3, gather_rows=GATHER_ROWS[name], **local.get_params()
+            )
             far.fit(as_array(X, lengths), as_array(y, lengths))
             assert digest(arrays_of_trees(far)) == stored()[case].split()[0], case

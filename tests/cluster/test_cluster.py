@@ -68,7 +68,7 @@ def test_same_forest(any_client, n_parts, gather_rows):
     lengths = uneven(np.random.default_rng(n_parts), len(X), n_parts)
     local = MultinomialForestClassifier(4, random_state=1).fit(X, y)
     far = DaskMultinomialForestClassifier(
-        any_client, n_estimators=4, random_state=1, gather_rows=gather_rows
+        client=any_client, n_estimators=4, random_state=1, gather_rows=gather_rows
     )
     rows = as_array(X, lengths)
     far.fit(rows, as_array(y, lengths))
@@ -105,7 +105,7 @@ def test_frames_from_parquet(client, tmp_path):
     table = dd.read_parquet(tmp_path)
     rows = table.drop(columns="label")
     far = DaskBreimanForestClassifier(
-        client, n_estimators=5, random_state=0, gather_rows=200
+        client=client, n_estimators=5, random_state=0, gather_rows=200
     )
     far.fit(rows, table["label"])
     # Parquet has categories, but not their order.
@@ -119,7 +119,7 @@ def test_frames_from_parquet(client, tmp_path):
 def test_ordered_categories_keep_their_order(client):
     X, y = frame_of(600)
     rows, labels = dd.from_pandas(X, npartitions=4), dd.from_pandas(y, npartitions=4)
-    far = DaskMultinomialForestClassifier(client, n_estimators=3, random_state=0)
+    far = DaskMultinomialForestClassifier(client=client, n_estimators=3, random_state=0)
     far.fit(rows, labels)
     local = MultinomialForestClassifier(3, random_state=0).fit(X, y)
     assert far._schema.categories[0].tolist() == ["s", "m", "l"]
@@ -134,7 +134,7 @@ def test_default_forest(client, gather_rows, tmp_path):
     table = dd.read_parquet(tmp_path)
     rows = table.drop(columns="label")
     options = {"n_estimators": 6, "random_state": 0, "class_weight": "balanced"}
-    far = DaskForestClassifier(client, gather_rows=gather_rows, **options)
+    far = DaskForestClassifier(client=client, gather_rows=gather_rows, **options)
     gc.disable()
     try:
         far.fit(rows, table["label"])
@@ -169,7 +169,7 @@ def test_private_forest(client, gather_rows, tmp_path):
         "classes": ["no", "yes"],
         "random_state": 0,
     }
-    far = DaskPrivateForestClassifier(client, gather_rows=gather_rows, **options)
+    far = DaskPrivateForestClassifier(client=client, gather_rows=gather_rows, **options)
     gc.disable()
     try:
         far.fit(rows, table["label"])
@@ -190,13 +190,13 @@ def test_private_forest(client, gather_rows, tmp_path):
 
 
 def test_estimator_api(client):
-    forest = DaskMultinomialForestClassifier(client, n_estimators=3, max_depth=2)
+    forest = DaskMultinomialForestClassifier(client=client, n_estimators=3, max_depth=2)
     assert forest.get_params()["client"] is client
-    assert forest.get_params()["partition_rate"] == 1.0
+    assert forest.get_params()["honest_fraction"] == 0.5
     other = clone(forest)
     assert other.get_params()["max_depth"] == 2
     with pytest.raises(TypeError, match="n_tree"):
-        DaskMultinomialForestClassifier(client, n_tree=3)
+        DaskMultinomialForestClassifier(client=client, n_tree=3)
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.raises(ValueError, match="gather_rows"):
         forest.set_params(gather_rows=0).fit(da.from_array(X), da.from_array(y))
@@ -204,7 +204,9 @@ def test_estimator_api(client):
 
 def test_pickled_forest_has_no_client(client):
     X, y = load_breast_cancer(return_X_y=True)
-    forest = DaskMultinomialForestClassifier(client, n_estimators=3, random_state=0)
+    forest = DaskMultinomialForestClassifier(
+        client=client, n_estimators=3, random_state=0
+    )
     forest.fit(da.from_array(X), da.from_array(y))
     again = pickle.loads(pickle.dumps(forest))
     assert again.client is None

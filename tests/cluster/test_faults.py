@@ -80,7 +80,7 @@ def test_workers_are_killed_while_trees_grow(client, depth, n_victims, monkeypat
     progress = killing(client, depth, killed, n_victims)
     monkeypatch.setattr(dask_forests, "growth_progress", progress)
     far = DaskMultinomialForestClassifier(
-        client, n_estimators=8, random_state=3, gather_rows=40
+        client=client, n_estimators=8, random_state=3, gather_rows=40
     )
     far.fit(as_array(X, lengths), as_array(y, lengths))
     assert len(killed) == n_victims
@@ -99,7 +99,7 @@ def test_workers_are_killed_while_a_forest_tunes_itself(
     progress = killing(client, depth, killed, n_victims)
     monkeypatch.setattr(dask_forests, "growth_progress", progress)
     options = {"n_estimators": 5, "random_state": 3}
-    far = DaskForestClassifier(client, gather_rows=300, **options)
+    far = DaskForestClassifier(client=client, gather_rows=300, **options)
     far.fit(as_array(X, lengths), as_array(y, lengths))
     assert len(killed) == n_victims
     local = ForestClassifier(**options).fit(X, y)
@@ -120,7 +120,7 @@ def test_worker_is_killed_while_private_trees_are_drawn(client, monkeypatch):
         "max_depth": 6,
         "random_state": 3,
     }
-    far = DaskPrivateForestClassifier(client, gather_rows=50, **options)
+    far = DaskPrivateForestClassifier(client=client, gather_rows=50, **options)
     far.fit(as_array(X, lengths), as_array(y, lengths))
     assert len(killed) == 1
     assert_same_trees(far, PrivateForestClassifier(**options).fit(X, y))
@@ -130,7 +130,9 @@ def test_worker_is_killed_while_private_trees_are_drawn(client, monkeypatch):
 
 
 def fit(client, X, y, **options):
-    return DaskMultinomialForestClassifier(client, n_estimators=2, **options).fit(X, y)
+    return DaskMultinomialForestClassifier(
+        client=client, n_estimators=2, **options
+    ).fit(X, y)
 
 
 def arrays(change=None, n_parts=4):
@@ -190,7 +192,9 @@ def test_column_of_another_type(client):
 
 
 def test_forest_before_an_error_is_still_there(client):
-    forest = DaskMultinomialForestClassifier(client, n_estimators=2, random_state=0)
+    forest = DaskMultinomialForestClassifier(
+        client=client, n_estimators=2, random_state=0
+    )
     forest.fit(*arrays())
     before = forest._forest
     with pytest.raises(ValueError, match="partition 2"):

@@ -38,7 +38,11 @@ def test_table_is_several_times_the_memory():
         Client(cluster) as client,
     ):
         forest = DaskMultinomialForestClassifier(
-            client, n_estimators=2, max_depth=4, random_state=0, gather_rows=20_000
+            client=client,
+            n_estimators=2,
+            max_depth=4,
+            random_state=0,
+            gather_rows=20_000,
         )
         forest.fit(X, y)
         part = X.blocks[0].compute()

@@ -48,7 +48,7 @@ FRAME = load_iris(as_frame=True).data
 
 def forest_of(name: str = "multinomial", **params):
     return forests.forest_of(
-        name, **{"n_estimators": 10, "min_samples_leaf": 3, **params}
+        name, **{"n_estimators": 10, "min_samples_split": 4, **params}
     )
 
 
@@ -61,15 +61,16 @@ OTHERS = {
     "split_budget": 4.0,
     "label_budget": 50.0,
     "max_features": 0.7,
-    "feature_probability": 0.2,
-    "split_probability": 0.1,
-    "feature_mean": 1.5,
-    "range_points": 30,
-    "n_leaves": 12,
+    "random_feature_probability": 0.2,
+    "random_cut_probability": 0.1,
+    "multinomial_probability": 0.1,
+    "mean_features": 1.5,
+    "n_range_samples": 30,
+    "max_leaf_nodes": 12,
     "cuts": "range",
-    "partition_rate": 0.5,
+    "honest_fraction": 0.6,
+    "min_samples_split": 5,
     "min_samples_leaf": 2,
-    "leaf_rule": "floor",
     "min_weight_fraction_leaf": 0.01,
     "criterion": "entropy",
     "max_depth": 5,
@@ -78,7 +79,7 @@ OTHERS = {
     "voting": "soft",
     "class_weight": {0: 1.0, 1: 2.0, 2: 0.5},
     "oob_score": balanced_accuracy_score,
-    "supervised": True,
+    "honest": True,
     "metric": "euclidean",
     "metric_params": {},
     "oracle": None,
@@ -88,7 +89,6 @@ OTHERS = {
     "verbose": 0,
     "max_samples": 0.7,
     "equality_cuts": False,
-    "min_samples_split": 5,
     "calibrate": True,
 }
 
@@ -117,7 +117,12 @@ def test_parameters(name):
 @pytest.mark.filterwarnings("ignore:.*in the bag of every tree")
 @every
 def test_clone(name):
-    forest = type(forest_of(name))(**others_of(name)).fit(X, Y)
+    params = others_of(name)
+    if "label_budget" in params:
+        params["voting"] = "hard"
+    if "cuts" in params:
+        params["cuts"] = "data"
+    forest = type(forest_of(name))(**params).fit(X, Y)
     cloned = clone(forest)
     assert cloned.get_params() == forest.get_params()
     with pytest.raises(NotFittedError):
@@ -237,7 +242,7 @@ def test_log_probabilities(name):
 
 
 def test_grid_search():
-    grid = {"feature_budget": [0.0, 10.0], "leaf_rule": ["stop", "floor"]}
+    grid = {"feature_budget": [0.0, 10.0], "min_samples_leaf": [None, 5]}
     search = GridSearchCV(forest_of(), grid, cv=3).fit(X, Y)
     assert set(search.best_params_) == set(grid)
     assert search.best_score_ > 0.9

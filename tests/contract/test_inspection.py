@@ -24,6 +24,7 @@ from tests.forests.every import (
     told,
 )
 from tests.forests.points import filling_rows
+from tests.leaves import leaf_options
 from tests.naive.comparison import is_nearer_to_first
 
 
@@ -53,7 +54,7 @@ def table_of(
 
 def forest_of(name: str = "multinomial", **params):
     return forests.forest_of(
-        name, **{"n_estimators": 8, "min_samples_leaf": 2, **params}
+        name, **{"n_estimators": 8, "min_samples_split": 3, **params}
     )
 
 
@@ -178,9 +179,11 @@ def test_leaves_are_filled_by_the_rows_that_fill(name):
 
 
 @every_honest
-@pytest.mark.parametrize(("rate", "n_structure"), [(1.0, 100), (0.25, 40), (3.0, 150)])
-def test_samples(name, rate, n_structure):
-    forest = forest_of(name, partition_rate=rate).fit(*table_of(name, 5))
+@pytest.mark.parametrize(
+    ("fraction", "n_structure"), [(0.5, 100), (0.8, 40), (0.25, 150)]
+)
+def test_samples(name, fraction, n_structure):
+    forest = forest_of(name, honest_fraction=fraction).fit(*table_of(name, 5))
     seen = set()
     for tree in range(8):
         structure = forest.structure_samples(tree)
@@ -230,9 +233,9 @@ def test_samples_of_a_fitted_forest_do_not_change(name):
     X, y = table_of(name, 0)
     forest = forest_of(name, warm_start=True).fit(X, y)
     before = forest.structure_samples(0)
-    forest.set_params(partition_rate=3.0)
+    forest.set_params(honest_fraction=0.25)
     assert_array_equal(forest.structure_samples(0), before)
-    forest.set_params(partition_rate=1.0, random_state=9)
+    forest.set_params(honest_fraction=0.5, random_state=9)
     assert_array_equal(forest.structure_samples(0), before)
 
 
@@ -270,7 +273,10 @@ def test_features_of_noise_have_no_importance(criterion, leaf_rule):
         many_values, few_values = rng.random(150), rng.integers(0, 2, 150)
         y = np.where(rng.random(150) < 0.2, 1 - signal, signal)
         forest = forest_of(
-            criterion=criterion, leaf_rule=leaf_rule, n_estimators=10, random_state=seed
+            criterion=criterion,
+            **leaf_options(leaf_rule, 5),
+            n_estimators=10,
+            random_state=seed,
         ).fit(np.stack([signal, many_values, few_values], axis=1), y)
         honest.append(forest.feature_importances_)
         biased.append(forest.structure_importances_)
@@ -293,7 +299,7 @@ def test_no_training_row_is_kept(name):
     rng = np.random.default_rng(0)
     X = rng.random((300, 4))
     y = (X[:, 0] + X[:, 1] > 1).astype(int)
-    forest = forest_of(name, n_estimators=4, min_samples_leaf=1).fit(X, y)
+    forest = forest_of(name, n_estimators=4, min_samples_split=2).fit(X, y)
     kept = pickle.dumps(forest)
     cuts = np.concatenate([tree.threshold for tree in forest.estimators_])
     assert not np.isin(X, cuts).any()
@@ -309,7 +315,7 @@ def test_size_does_not_grow_with_the_table(name):
     rng = np.random.default_rng(0)
     X = rng.random((400, 60))
     y = np.arange(400) % 2
-    forest = forest_of(name, max_depth=1, n_leaves=2)
+    forest = forest_of(name, max_depth=1, max_leaf_nodes=2)
     sizes = [
         len(pickle.dumps(forest.fit(X[:, :n_features], y))) for n_features in (10, 60)
     ]

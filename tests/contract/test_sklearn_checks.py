@@ -70,16 +70,21 @@ def as_it_is(name):
 
 # Every forest as it is, and those options that lead to other code.
 FORESTS = [
-    *(as_it_is(name) for name in mrforest.__all__ if "Forest" in name),
-    MultinomialForestClassifier(voting="soft", leaf_rule="floor", criterion="entropy"),
-    BreimanForestClassifier(oob_score=True, leaf_rule="stop", voting="hard"),
-    CompletelyRandomForestClassifier(cuts="range"),
-    CompletelyRandomForestClassifier(
-        cuts="range", partition_rate=1.0, leaf_rule="floor"
+    # tests/test_rules.py has forests of rules.
+    *(
+        as_it_is(name)
+        for name in mrforest.__all__
+        if "Forest" in name and "Rule" not in name
     ),
-    ComparisonForestClassifier(supervised=True),
+    MultinomialForestClassifier(voting="soft", min_samples_leaf=5, criterion="entropy"),
+    BreimanForestClassifier(
+        oob_score=True, min_samples_split=2, min_samples_leaf=None, voting="hard"
+    ),
+    CompletelyRandomForestClassifier(cuts="range"),
+    CompletelyRandomForestClassifier(cuts="range", honest=True, min_samples_leaf=5),
+    ComparisonForestClassifier(honest=False),
     ComparisonForestClassifier(metric="manhattan", n_estimators=3),
-    ComparisonForestClassifier(metric="precomputed", leaf_rule="floor"),
+    ComparisonForestClassifier(metric="precomputed", min_samples_leaf=5),
     InformedClassifier(
         50.0,
         delta=1e-6,

@@ -69,7 +69,7 @@ def some_params(draw, *, is_regression: bool = False) -> SampledParams:
     criterion = ["variance"] if is_regression else ["gini", "entropy"]
     return SampledParams(
         rule=draw(rule),
-        min_samples_leaf=draw(st.sampled_from([1, 1, 1, 2, 5])),
+        min_samples_split=draw(st.sampled_from([2, 2, 2, 3, 6])),
         criterion=draw(st.sampled_from(criterion)),
         max_depth=draw(st.sampled_from([None] * 9 + [0, 1, 3])),
         min_weight_fraction=draw(st.sampled_from([0.0] * 6 + [0.02, 0.2])),
@@ -82,9 +82,9 @@ def some_params(draw, *, is_regression: bool = False) -> SampledParams:
 
 def limits_of(params: SampledParams) -> _core.Limits:
     return _core.Limits(
-        min_leaf=params.min_samples_leaf,
+        min_split=params.min_samples_split,
+        min_leaf=0,
         min_side=params.min_side,
-        has_floor=False,
         max_depth=-1 if params.max_depth is None else params.max_depth,
         min_weight=params.min_weight_fraction,
         label_budget=params.label_budget,
@@ -122,8 +122,8 @@ def points_of(data, seed, n) -> tuple[list[int], list[int]]:
 
 def with_size(params: SampledParams, size: int) -> SampledParams:
     """Return the parameters of the prefix of a leaf size."""
-    size = max(size, params.min_samples_leaf)
-    return SampledParams(**{**vars(params), "min_samples_leaf": size})
+    split = max(size + 1, params.min_samples_split)
+    return SampledParams(**{**vars(params), "min_samples_split": split})
 
 
 def counts_of(compiled: dict, n_classes: int) -> np.ndarray:

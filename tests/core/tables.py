@@ -91,8 +91,8 @@ def parameters(draw, *, is_regression: bool = False) -> naive.Params:
     return naive.Params(
         rule=draw(some_rules()),
         label_budget=draw(st.sampled_from(BUDGETS)),
-        min_samples_leaf=draw(st.integers(1, 6)),
-        leaf_rule=draw(st.sampled_from(["stop", "floor"])),
+        min_samples_split=draw(st.integers(2, 7)),
+        min_samples_leaf=draw(st.sampled_from([None] * 5 + [1, 2, 3, 4, 6])),
         criterion=draw(
             criterion if is_regression else st.sampled_from(["gini", "entropy"])
         ),
@@ -153,8 +153,8 @@ def compiled_table(
 def limits_of(params) -> _core.Limits:
     """Return the limits of the twin's parameters or options."""
     return _core.Limits(
-        min_leaf=params.min_samples_leaf,
-        has_floor=params.leaf_rule == "floor",
+        min_split=params.min_samples_split,
+        min_leaf=params.min_samples_leaf or 0,
         max_depth=-1 if params.max_depth is None else params.max_depth,
         min_weight=params.min_weight_fraction,
         label_budget=params.label_budget,
@@ -171,7 +171,7 @@ def samples(draw, key, n_rows: int):
     points = np.arange(n_rows)
     if draw(st.booleans(), label="repeat rows"):
         points = np.repeat(points, 1 + points % 3)
-    way = draw(st.sampled_from([0.3, 1.0, 2.5, "bag", "all"]), label="sample")
+    way = draw(st.sampled_from([0.75, 0.5, 0.3, "bag", "all"]), label="sample")
     if way == "bag":
         return points[bootstrap(key, len(points))], None
     if way == "all":

@@ -18,6 +18,7 @@ from tests.core.tables import (
     samples,
     tables,
 )
+from tests.leaves import leaf_options
 from tests.naive import grow as naive
 from tests.naive import rules
 from tests.naive.rng import tree_key
@@ -113,11 +114,9 @@ def larger_table(
 )
 def test_same_tree_as_the_twin_on_larger_tables(rule, criterion, leaf_rule, shape):
     table = larger_table(**shape, is_regression=criterion == "variance")
-    params = naive.Params(
-        rule=rule, leaf_rule=leaf_rule, criterion=criterion, min_samples_leaf=3
-    )
+    params = naive.Params(rule=rule, **leaf_options(leaf_rule, 3), criterion=criterion)
     key = tree_key(7, 3)
-    structure, estimation = partition(key, len(table.y), 1.0)
+    structure, estimation = partition(key, len(table.y), 0.5)
     twin = naive.grow(table, structure, estimation, key, params)
     # Missing against the rest is one of many candidates that end a random tree soon.
     assert len(twin.nodes) > 15
@@ -139,9 +138,9 @@ def test_same_tree_as_the_twin_on_larger_tables(rule, criterion, leaf_rule, shap
 @pytest.mark.parametrize(("n_bins", "n_rows"), [(17, 9_000), (400, 1_200)])
 def test_same_tree_as_the_twin_where_nodes_are_counted(rule, n_classes, n_bins, n_rows):
     table = larger_table(n_bins, n_classes=n_classes, share_missing=0.0, n_rows=n_rows)
-    params = naive.Params(rule=rule, min_samples_leaf=3, max_depth=1)
+    params = naive.Params(rule=rule, min_samples_split=4, max_depth=1)
     key = tree_key(7, 3)
-    structure, estimation = partition(key, len(table.y), 1.0)
+    structure, estimation = partition(key, len(table.y), 0.5)
     twin = naive.grow(table, structure, estimation, key, params)
     compiled = grow_compiled(
         table, structure, estimation, key, params, wide=n_bins > 255
@@ -166,12 +165,12 @@ def test_same_tree_as_the_twin_where_nodes_are_masks(
         table.cuts[2] = np.arange(39.0)
         table.codes[::7, 3] = n_bins
         table.codes[:, 1][table.codes[:, 1] == 1] = 0
-    params = naive.Params(rule=rule, leaf_rule=leaf_rule, min_samples_leaf=3)
+    params = naive.Params(rule=rule, **leaf_options(leaf_rule, 3))
     key = tree_key(7, 3)
     points = np.arange(len(table.y))
     if sample == "repeated halves":
         points = np.repeat(points, 1 + points % 2)
-    structure, estimation = partition(key, len(points), 1.0)
+    structure, estimation = partition(key, len(points), 0.5)
     sides = points[structure], points[estimation]
     if sample == "bag":
         sides = bootstrap(key, len(points)), None
@@ -221,7 +220,7 @@ def test_same_tree_as_the_twin_where_rows_stand_often(
     sliced, n_classes, most_copies, in_order
 ):
     table = larger_table(4, n_classes=n_classes, share_missing=0.0)
-    params = naive.Params(rule=rules.Greedy(2), leaf_rule="floor", min_samples_leaf=1)
+    params = naive.Params(rule=rules.Greedy(2), **leaf_options("floor", 1))
     key = tree_key(2, most_copies)
     rng = np.random.default_rng(most_copies)
     points = np.arange(0, len(table.y), 3)
@@ -258,8 +257,8 @@ def test_interrupt_ends_growth():
         None,
     )
     limits = _core.Limits(
-        min_leaf=1,
-        has_floor=False,
+        min_split=2,
+        min_leaf=0,
         max_depth=-1,
         min_weight=0.0,
         label_budget=np.inf,

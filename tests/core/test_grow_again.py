@@ -14,7 +14,7 @@ RULES = [
     _core.Bernoulli(2, 0.5, 0.5),
     _core.Random(),
 ]
-SAMPLERS = [Partition(1.0), Partition(0.3), Bootstrap(), AllPoints()]
+SAMPLERS = [Partition(0.5), Partition(0.3), Bootstrap(), AllPoints()]
 N_ROWS = 900
 
 
@@ -37,10 +37,10 @@ def table_of(n_codes, *, criterion="gini", sliced=False):
     return table
 
 
-def limits_of(*, has_floor):
+def limits_of(*, min_leaf=0):
     return _core.Limits(
-        min_leaf=3,
-        has_floor=has_floor,
+        min_split=4,
+        min_leaf=min_leaf,
         max_depth=-1,
         min_weight=0.0,
         label_budget=np.inf,
@@ -54,16 +54,16 @@ def assert_same(tree, expected):
         np.testing.assert_array_equal(tree[name], array)
 
 
-@pytest.mark.parametrize("has_floor", [False, True])
+@pytest.mark.parametrize("min_leaf", [0, 3])
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=str)
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
 @pytest.mark.parametrize(
     ("n_codes", "criterion", "sliced"),
     [(3, "gini", True), (3, "entropy", False), (40, "gini", False)],
 )
-def test_the_same_trees_again(n_codes, criterion, sliced, rule, sampler, has_floor):
+def test_the_same_trees_again(n_codes, criterion, sliced, rule, sampler, min_leaf):
     table = table_of(n_codes, criterion=criterion, sliced=sliced)
-    limits, idle = limits_of(has_floor=has_floor), []
+    limits, idle = limits_of(min_leaf=min_leaf), []
     for number, n_points in enumerate([N_ROWS, N_ROWS, 200, 5, N_ROWS]):
         key = tree_key(0, number)
 
@@ -77,9 +77,9 @@ def test_the_same_trees_again(n_codes, criterion, sliced, rule, sampler, has_flo
 
 def test_work_space_of_another_forest_is_not_taken():
     table, other = table_of(40), table_of(3)
-    limits, rule, idle = limits_of(has_floor=False), _core.Multinomial(5.0, 5.0), []
+    limits, rule, idle = limits_of(), _core.Multinomial(5.0, 5.0), []
     for now in (table, other, table):
-        points = Partition(1.0)(tree_key(0, 0), N_ROWS)
+        points = Partition(0.5)(tree_key(0, 0), N_ROWS)
         expected = _core.grow_tree(
             now, *map(np.copy, points), tree_key(0, 0), limits, rule=rule
         )
@@ -93,8 +93,8 @@ def test_work_space_of_another_forest_is_not_taken():
 def test_after_an_interrupt_work_space_is_not_kept():
     interrupt = np.zeros(1, dtype=np.uint8)
     limits = _core.Limits(
-        min_leaf=1,
-        has_floor=False,
+        min_split=2,
+        min_leaf=0,
         max_depth=-1,
         min_weight=0.0,
         label_budget=np.inf,
@@ -103,11 +103,11 @@ def test_after_an_interrupt_work_space_is_not_kept():
     table, rule, idle = table_of(3), _core.Multinomial(5.0, 5.0), []
     key = tree_key(0, 0)
     _core.grow_tree(
-        table, *Partition(1.0)(key, N_ROWS), key, limits, rule=rule, idle=idle
+        table, *Partition(0.5)(key, N_ROWS), key, limits, rule=rule, idle=idle
     )
     interrupt[0] = 1
     with pytest.raises(KeyboardInterrupt):
         _core.grow_tree(
-            table, *Partition(1.0)(key, N_ROWS), key, limits, rule=rule, idle=idle
+            table, *Partition(0.5)(key, N_ROWS), key, limits, rule=rule, idle=idle
         )
     assert idle == []

@@ -242,7 +242,7 @@ def test_prefixes_of_a_larger_table_say_the_same_as_the_twins(criterion, shape):
     table = larger_table(**shape, n_rows=400, is_regression=criterion == "variance")
     structure, held = held_out_points(7, 3, len(table.y), 0.5)
     params = SampledParams(
-        rule=rules.Multinomial(10.0, 10.0, 2), criterion=criterion, min_samples_leaf=2
+        rule=rules.Multinomial(10.0, 10.0, 2), criterion=criterion, min_samples_split=3
     )
     what = (structure + held, len(structure), tree_key(7, 3), params)
     twin = grow_sampled(table, *what)

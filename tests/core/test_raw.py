@@ -62,8 +62,8 @@ def raw_tables(draw) -> RawTable:
 def some_options() -> st.SearchStrategy[Options]:
     return st.builds(
         Options,
-        min_samples_leaf=st.integers(1, 6),
-        leaf_rule=st.sampled_from(["stop", "floor"]),
+        min_samples_split=st.integers(2, 7),
+        min_samples_leaf=st.sampled_from([None] * 5 + [1, 2, 3, 4, 6]),
         criterion=st.sampled_from(["gini", "entropy"]),
         max_depth=st.sampled_from([None, None, 1, 3]),
         label_budget=st.sampled_from(BUDGETS),
@@ -140,8 +140,8 @@ def test_centered(table, options, seed, data):
     key = tree_key(seed, 0)
     depth = data.draw(st.integers(0, 7), label="depth")
     n_tries = data.draw(st.integers(1, 5), label="tries")
-    rate = data.draw(st.sampled_from([0.3, 1.0, 2.5]), label="rate")
-    structure, estimation = partition(key, len(table.y), rate)
+    fraction = data.draw(st.sampled_from([0.75, 0.5, 0.3]), label="honest fraction")
+    structure, estimation = partition(key, len(table.y), fraction)
     twin = grow_centered(table, structure, estimation, key, depth, n_tries, options)
     tree = grow_compiled(
         _core.grow_centered,

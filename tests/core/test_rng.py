@@ -39,11 +39,13 @@ def test_an_index_takes_a_word_even_if_there_is_no_choice(seed, limits):
     assert drawn.tolist() == [int(stream.uniform() * limit) for limit in limits]
 
 
-@given(seed=st.integers(0, 2**128), n=st.integers(1, 200), rate=st.floats(1e-3, 1e3))
-def test_partition_equals_the_twin(seed, n, rate):
+@given(
+    seed=st.integers(0, 2**128), n=st.integers(1, 200), fraction=st.floats(1e-3, 0.999)
+)
+def test_partition_equals_the_twin(seed, n, fraction):
     key = tree_key(seed, 3)
     for side, expected in zip(
-        Partition(rate)(key, n), partition(key, n, rate), strict=True
+        Partition(fraction)(key, n), partition(key, n, fraction), strict=True
     ):
         np.testing.assert_array_equal(side, expected)
 
@@ -73,11 +75,25 @@ def test_every_half_is_equally_likely():
 
 
 @pytest.mark.parametrize(
-    ("n", "rate", "size"),
-    [(1, 1.0, 0), (2, 1.0, 1), (3, 1.0, 2), (10, 1e-9, 1), (10, 1e9, 9), (9, 0.5, 3)],
+    ("n", "fraction", "size"),
+    [
+        *[(1, 0.5, 0), (2, 0.5, 1), (3, 0.5, 2), (10, 1 - 1e-9, 1), (10, 1e-9, 9)],
+        *[(9, 2 / 3, 3), (50, 0.93, 4), (5, np.float32(0.7), 2)],
+    ],
 )
-def test_size_of_the_structure_side(n, rate, size):
-    assert Partition(rate).n_structure(n) == size
+def test_size_of_the_structure_side(n, fraction, size):
+    assert Partition(fraction).n_structure(n) == size
+
+
+@pytest.mark.parametrize("structure", range(1, 10))
+@pytest.mark.parametrize("estimation", range(1, 10))
+def test_halves_of_a_point_are_structure(structure, estimation):
+    """In whole numbers, for simple fractions and any number of points."""
+    whole = structure + estimation
+    partition_of = Partition(estimation / whole)
+    for n in range(2, 10_001):
+        size = (2 * n * structure + whole) // (2 * whole)
+        assert partition_of.n_structure(n) == min(max(size, 1), n - 1)
 
 
 def test_trees_have_keys_of_their_own():

@@ -121,7 +121,7 @@ def test_same_tree_of_a_larger_table_as_the_twin(criterion, shape, rule):
         params = SampledParams(
             rule=rule,
             criterion=criterion,
-            min_samples_leaf=30,
+            min_samples_split=31,
             max_depth=6,  # equality makes long chains
             max_scored=max_scored,
             min_minority=min_minority,
@@ -160,7 +160,7 @@ def test_work_space_of_other_trees_leaves_no_trace(criterion, rule):
             params = SampledParams(
                 rule=rule,
                 criterion=criterion,
-                min_samples_leaf=number + 1,
+                min_samples_split=number + 2,
                 max_scored=max_scored,
                 min_minority=max_scored // 8,
             )

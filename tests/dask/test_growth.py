@@ -44,7 +44,7 @@ def table(rng, n_rows, n_features, n_classes):
 
 def compare(kind, options, X, y, *, lengths, n_workers, gather_rows):
     local = kind(**options).fit(X, y)
-    far = KINDS[kind](n_workers, gather_rows=gather_rows, **options)
+    far = KINDS[kind](client=n_workers, gather_rows=gather_rows, **options)
     far.fit(as_array(X, lengths), as_array(y, lengths))
     assert_same_forest(far, local)
     return far, local
@@ -52,8 +52,8 @@ def compare(kind, options, X, y, *, lengths, n_workers, gather_rows):
 
 OPTIONS = [
     (MultinomialForestClassifier, {}),
-    (MultinomialForestClassifier, {"leaf_rule": "floor", "min_samples_leaf": 3}),
-    (MultinomialForestClassifier, {"label_budget": 2.0, "partition_rate": 0.3}),
+    (MultinomialForestClassifier, {"min_samples_leaf": 3}),
+    (MultinomialForestClassifier, {"label_budget": 2.0, "honest_fraction": 0.7}),
     (MultinomialForestClassifier, {"criterion": "entropy", "max_depth": 4}),
     (MultinomialForestClassifier, {"min_weight_fraction_leaf": 0.05}),
     (MultinomialForestClassifier, {"feature_budget": np.inf, "split_budget": np.inf}),
@@ -63,11 +63,11 @@ OPTIONS = [
     (BreimanForestClassifier, {"class_weight": {0: 1.0, 10: 3.0, 20: 0.5}}),
     (BreimanForestClassifier, {"min_samples_leaf": 4, "max_features": None}),
     (DenilForestClassifier, {}),
-    (DenilForestClassifier, {"range_points": 3, "feature_mean": 0.0}),
-    (DenilForestClassifier, {"range_points": 8, "leaf_rule": "stop"}),
-    (DenilForestClassifier, {"range_points": 2**40}),
+    (DenilForestClassifier, {"n_range_samples": 3, "mean_features": 0.0}),
+    (DenilForestClassifier, {"n_range_samples": 8, "min_samples_split": 8}),
+    (DenilForestClassifier, {"n_range_samples": 2**40}),
     (BernoulliForestClassifier, {}),
-    (BernoulliForestClassifier, {"leaf_rule": "floor"}),
+    (BernoulliForestClassifier, {"min_samples_leaf": 5}),
 ]
 
 

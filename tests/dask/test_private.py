@@ -52,7 +52,7 @@ OPTIONS = [
     {"leaf": "counts", "n_estimators": 3, "max_depth": 3},
     {"honest": True, "max_depth": 4},
     {"honest": True, "leaf": "counts", "n_estimators": 2, "max_depth": 6},
-    {"n_public": 100, "delta": 1e-6, "leaf": "counts"},
+    {"n_samples_public": 100, "delta": 1e-6, "leaf": "counts"},
     {"neighbours": "replace-one", "epsilon": np.inf},
 ]
 
@@ -82,7 +82,7 @@ def test_same_forest(options, seed, n_rows, n_parts, n_workers, gather_rows):
     options = PUBLIC | options | {"random_state": seed}
     local = PrivateForestClassifier(**options).fit(X, y)
     far = dask_private.DaskPrivateForestClassifier(
-        n_workers, gather_rows=gather_rows, **options
+        client=n_workers, gather_rows=gather_rows, **options
     )
     rows = as_array(X, lengths)
     far.fit(rows, as_array(y, lengths))
@@ -101,7 +101,7 @@ def test_many_columns_are_drawn_one_level_at_a_time():
     y = (X[:, 0] > 0.5).astype(int)
     options = {"bounds": (0, 1.0), "classes": [0, 1], "max_depth": 3, "random_state": 1}
     local = PrivateForestClassifier(**options).fit(X, y)
-    far = dask_private.DaskPrivateForestClassifier(2, gather_rows=1, **options)
+    far = dask_private.DaskPrivateForestClassifier(client=2, gather_rows=1, **options)
     assert_same(far.fit(as_array(X, [20, 40]), as_array(y, [20, 40])), local)
 
 
@@ -109,7 +109,7 @@ def test_nothing_to_split():
     X, y = np.ones((30, 2)), np.repeat([0, 1], 15)
     options = {"bounds": (1, 1), "classes": [0, 1], "random_state": 1}
     local = PrivateForestClassifier(**options).fit(X, y)
-    far = dask_private.DaskPrivateForestClassifier(2, gather_rows=1, **options)
+    far = dask_private.DaskPrivateForestClassifier(client=2, gather_rows=1, **options)
     assert_same(far.fit(as_array(X, [20, 10]), as_array(y, [20, 10])), local)
 
 
@@ -119,7 +119,7 @@ def test_without_a_seed_no_two_are_the_same():
     forests = []
     for _ in range(3):
         far = dask_private.DaskPrivateForestClassifier(
-            2, gather_rows=20, epsilon=0.1, max_depth=6, **PUBLIC
+            client=2, gather_rows=20, epsilon=0.1, max_depth=6, **PUBLIC
         )
         forests.append(far.fit(as_array(X, [50, 150]), as_array(y, [50, 150])))
     assert len({str(forest._trees) for forest in forests}) == 3
@@ -130,7 +130,7 @@ def test_without_a_seed_no_two_are_the_same():
 
 
 def fit(X, y, lengths=(30, 0, 70), **options):
-    far = dask_private.DaskPrivateForestClassifier(2, **(PUBLIC | options))
+    far = dask_private.DaskPrivateForestClassifier(client=2, **(PUBLIC | options))
     return far.fit(as_array(X, lengths), as_array(y, lengths))
 
 
@@ -171,7 +171,7 @@ def test_what_must_be_public():
 
 def test_counts_that_no_worker_has_room_for():
     X, y = table(np.random.default_rng(0), 100)
-    far = dask_private.DaskPrivateForestClassifier(2, **PUBLIC)
+    far = dask_private.DaskPrivateForestClassifier(client=2, **PUBLIC)
 
     class Narrow(Here):
         worker_bytes = property(lambda self: 10**5, lambda self, value: None)
@@ -205,7 +205,7 @@ def test_many_columns_of_few_rows_need_no_counts():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_cluster, "SENT_BYTES", 10**5)
         patch.setattr(dask_private, "DaskCluster", Narrow)
-        far = dask_private.DaskPrivateForestClassifier(2, **options)
+        far = dask_private.DaskPrivateForestClassifier(client=2, **options)
         rows, labels = as_array(X, [60, 40]), as_array(y, [60, 40])
         assert_same(far.fit(rows, labels), local)
         far.set_params(gather_rows=10)

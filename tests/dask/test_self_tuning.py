@@ -43,7 +43,7 @@ def table(rng, n_rows, n_features, n_classes):
 
 def compare(options, X, y, *, lengths, n_workers, gather_rows):
     local = ForestClassifier(**options).fit(X, y)
-    far = DaskForestClassifier(n_workers, gather_rows=gather_rows, **options)
+    far = DaskForestClassifier(client=n_workers, gather_rows=gather_rows, **options)
     far.fit(as_array(X, lengths), as_array(y, lengths))
     assert_same_forest(far, local)
     assert_same_choices(far, local)
@@ -139,7 +139,7 @@ def test_names_and_categories_of_a_frame():
     frame = pd.DataFrame(X, columns=list("abcd"))
     frame["c"] = pd.Categorical(np.where(frame["c"] > 0, "up", "down"))
     local = ForestClassifier(4, random_state=1).fit(frame, y)
-    far = DaskForestClassifier(2, n_estimators=4, random_state=1, gather_rows=30)
+    far = DaskForestClassifier(client=2, n_estimators=4, random_state=1, gather_rows=30)
     far.fit(dd.from_pandas(frame, npartitions=3), dd.from_pandas(pd.Series(y), 3))
     assert_same_forest(far, local)
     assert_same_choices(far, local)
@@ -149,9 +149,9 @@ def test_names_and_categories_of_a_frame():
 def test_what_there_is_not():
     X, y = as_array(np.ones((4, 1)), [4]), as_array(np.arange(4) % 2, [4])
     with pytest.raises(ValueError, match="warm_start=True: there is no such option"):
-        DaskForestClassifier(1, warm_start=True).fit(X, y)
+        DaskForestClassifier(client=1, warm_start=True).fit(X, y)
     with pytest.raises(TypeError, match="sample_weight"):
-        DaskForestClassifier(1).fit(X, y, sample_weight=np.ones(4))
-    forest = DaskForestClassifier(1, n_estimators=2, random_state=0).fit(X, y)
+        DaskForestClassifier(client=1).fit(X, y, sample_weight=np.ones(4))
+    forest = DaskForestClassifier(client=1, n_estimators=2, random_state=0).fit(X, y)
     assert not hasattr(forest, "oob_decision_function_")
     assert not hasattr(forest, "_encoded")

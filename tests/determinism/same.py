@@ -13,11 +13,11 @@ from tests.forests.every import CUTTING, NAMES, PLAIN, told
 # Every forest, and options that lead to other code
 WAYS = [
     *[(name, {}) for name in NAMES],
-    ("multinomial", {"voting": "soft", "leaf_rule": "floor", "criterion": "entropy"}),
+    ("multinomial", {"voting": "soft", "min_samples_leaf": 2, "criterion": "entropy"}),
     ("multinomial", {"max_bins": 16, "label_budget": 3.0, "class_weight": "balanced"}),
-    ("breiman-r", {"leaf_rule": "stop", "max_bins": "exact"}),
-    ("range-honest", {"leaf_rule": "floor", "class_weight": "balanced"}),
-    ("comparison-s", {"leaf_rule": "floor", "class_weight": "balanced"}),
+    ("breiman-r", {"min_samples_leaf": None, "max_bins": "exact"}),
+    ("range-honest", {"min_samples_leaf": 2, "class_weight": "balanced"}),
+    ("comparison-s", {"min_samples_leaf": 2, "class_weight": "balanced"}),
 ]
 ways = pytest.mark.parametrize(("name", "params"), WAYS, ids=str)
 plain_ways = pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def table_of(name: str, seed: int, n_rows: int = 200) -> tuple[np.ndarray, np.nd
 
 
 def forest_of(name: str = "multinomial", **params):
-    defaults = {"n_estimators": 8, "random_state": 7, "min_samples_leaf": 2}
+    defaults = {"n_estimators": 8, "random_state": 7, "min_samples_split": 3}
     return every.forest_of(name, **{**defaults, **params})
 
 

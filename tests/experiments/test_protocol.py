@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 
 from mrforest.experiments import protocol
 from mrforest.experiments.datasets import Dataset
+from tests.leaves import leaf_options
 
 SETTINGS = {
     "dataset": "iris",
@@ -54,15 +55,15 @@ def test_the_multinomial_forest_has_the_papers_budgets():
     given = forest.get_params()
     expected = {
         "n_estimators": 100,
-        "min_samples_leaf": 5,
+        "min_samples_split": 6,
+        "min_samples_leaf": None,
         "feature_budget": 10,
         "split_budget": 10,
         "label_budget": math.inf,
-        "partition_rate": 1,
+        "honest_fraction": 0.5,
         "criterion": "gini",
         "max_bins": "exact",
         "voting": "hard",
-        "leaf_rule": "stop",
     }
     assert {name: given[name] for name in expected} == expected
 
@@ -76,18 +77,18 @@ def test_forests_have_the_papers_settings(name, rule):
     if name == "scikit-learn":
         assert given["min_samples_leaf"] == 1
         return
-    assert given["min_samples_leaf"] == 5
-    assert given["leaf_rule"] == rule
+    leaves = {name: given[name] for name in ("min_samples_split", "min_samples_leaf")}
+    assert leaves == leaf_options(rule, 5)
     assert given.get("criterion", "gini") == "gini"
     assert given.get("max_bins", "exact") == "exact"
     assert given.get("max_features", "sqrt") == "sqrt"
-    assert given.get("feature_mean", "sqrt") == "sqrt"
-    assert given.get("partition_rate", 1) in (1, "auto")
+    assert given.get("mean_features", "sqrt") == "sqrt"
+    assert given.get("honest_fraction", 0.5) == 0.5
 
 
 def test_both_forests_of_comparisons():
-    assert not protocol.make_forest("CompRF-C", "stop").supervised
-    assert protocol.make_forest("CompRF-I", "stop").supervised
+    assert protocol.make_forest("CompRF-C", "stop").honest
+    assert not protocol.make_forest("CompRF-I", "stop").honest
 
 
 def test_unknown_forests_and_rules_are_refused():

@@ -105,7 +105,7 @@ def test_the_long_table_has_it_all(frame):
 # ---- formats -------------------------------------------------------------------------
 
 GOLDEN = """\
-**Accuracy (%), leaf\\_rule="stop", 10 folds**
+**Accuracy (%), leaf rule "stop", 10 folds**
 
 | dataset | Denil14 | BRF | MRF | Breiman | scikit-learn |
 |:---|---:|---:|---:|---:|---:|
@@ -222,8 +222,8 @@ def test_figures(frame):
     assert titles == ["Denil14", "BRF", "MRF", "Breiman"]
     ranks = table1_figures.draw_ranks(frame)
     assert [axes.get_title().split(":")[0] for axes in ranks.axes] == [
-        'leaf_rule="stop"',
-        'leaf_rule="floor"',
+        'leaf rule "stop"',
+        'leaf rule "floor"',
     ]
     for figure in (accuracies, ranks):
         figure.savefig(io.BytesIO())
@@ -265,8 +265,8 @@ def test_tables_and_figures_are_written(call, made_up, tmp_path):
     options = ("--quick", "--datasets", "zoo,wdbc", "--n-jobs", "1")
     result = call(*options, "--output", "out", "--results", "r.sqlite")
     assert result.exit_code == 0, result.output
-    assert 'leaf_rule="stop", 10 folds' in result.stdout
-    assert 'leaf_rule="floor", 10 folds' in result.stdout
+    assert 'leaf rule "stop", 10 folds' in result.stdout
+    assert 'leaf rule "floor", 10 folds' in result.stdout
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "table1-accuracies.png",
         "table1-ranks.png",

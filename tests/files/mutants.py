@@ -39,7 +39,7 @@ VALUES = [
     *({"array": "0"}, {"array": "9"}, {"tuple": [1]}, {"float": "nan"}),
     *({"float": "-inf"}, {"float": "x"}, {"bytes": "zz"}, {"texts": 3}),
     *({"texts": ["a"], "width": 1}, {"objects": [1, {"list": [1]}]}),
-    *({"Schema": {}}, {"Partition": {"rate": 1}}),
+    *({"Schema": {}}, {"Partition": {"honest_fraction": 0.5}}),
 ]
 
 

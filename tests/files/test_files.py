@@ -38,14 +38,18 @@ def of_name(name):
 
 
 FORESTS = [
-    *(of_name(name) for name in mrforest.__all__ if "Forest" in name),
+    *(
+        of_name(name)
+        for name in mrforest.__all__
+        if "Forest" in name and "Rule" not in name
+    ),
     BreimanForestClassifier(20, oob_score=True, random_state=0),
     BreimanForestRegressor(20, oob_score=True, random_state=0),
     MultinomialForestClassifier(
         3, voting="soft", class_weight={0: 1.0, 1: 2.5, 2: 1}, feature_budget=np.inf
     ),
     ComparisonForestClassifier(3, metric="manhattan", random_state=0),
-    ComparisonForestClassifier(3, supervised=True, random_state=0),
+    ComparisonForestClassifier(3, honest=False, random_state=0),
     PrivateForestClassifier(leaf="counts", delta=1e-6, n_estimators=3, **PUBLIC),
     PrivateForestClassifier(neighbours="replace-one", honest=True, **PUBLIC),
 ]

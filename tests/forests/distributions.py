@@ -56,8 +56,8 @@ def coded(codes, y, n_bins, is_categorical, criterion="gini", n_classes=None):
 def limits(max_depth: int = 1, label_budget: float = INF) -> _core.Limits:
     """Return limits that let the root be split."""
     return _core.Limits(
-        min_leaf=1,
-        has_floor=False,
+        min_split=2,
+        min_leaf=0,
         max_depth=max_depth,
         min_weight=0.0,
         label_budget=label_budget,

@@ -26,8 +26,8 @@ from mrforest import (
 )
 
 # Parameters that make small trees show what the rule does.
-RANGE = {"range_points": 5}
-COINS = {"feature_probability": 0.3, "split_probability": 0.3}
+RANGE = {"n_range_samples": 5}
+COINS = {"random_feature_probability": 0.3, "random_cut_probability": 0.3}
 EVERY: dict[str, tuple[type, dict[str, Any]]] = {
     # Without calibration it says what its trees say on average.
     "forest": (ForestClassifier, {"calibrate": False}),
@@ -40,18 +40,21 @@ EVERY: dict[str, tuple[type, dict[str, Any]]] = {
     "denil-r": (DenilForestRegressor, RANGE),
     "bernoulli": (BernoulliForestClassifier, COINS),
     "bernoulli-r": (BernoulliForestRegressor, COINS),
-    "data-driven": (DataDrivenMultinomialForestClassifier, {"split_probability": 0.4}),
+    "data-driven": (
+        DataDrivenMultinomialForestClassifier,
+        {"multinomial_probability": 0.4},
+    ),
     "random": (CompletelyRandomForestClassifier, {}),
-    "random-all": (CompletelyRandomForestClassifier, {"partition_rate": None}),
+    "random-all": (CompletelyRandomForestClassifier, {"honest": False}),
     "range": (CompletelyRandomForestClassifier, {"cuts": "range"}),
     "range-honest": (
         CompletelyRandomForestClassifier,
-        {"cuts": "range", "partition_rate": 1.5},
+        {"cuts": "range", "honest": True, "honest_fraction": 0.4},
     ),
     "purely-random": (PurelyRandomForestClassifier, {}),
     "centered": (CenteredForestClassifier, {}),
     "comparison": (ComparisonForestClassifier, {}),
-    "comparison-s": (ComparisonForestClassifier, {"supervised": True}),
+    "comparison-s": (ComparisonForestClassifier, {"honest": False}),
 }
 NAMES = list(EVERY)
 
@@ -68,7 +71,6 @@ def having(*parameters: str) -> list[str]:
 
 REGRESSORS = [name for name in NAMES if is_regressor(EVERY[name][0]())]
 CLASSIFIERS = [name for name in NAMES if name not in REGRESSORS]
-LEAFY = having("leaf_rule")
 BAGGED = having("oob_score")
 COMPARING = having("metric")
 CUTTING = [name for name in NAMES if name not in COMPARING]
@@ -77,8 +79,9 @@ ALL_ROWS = ["random-all", "range", "comparison-s"]
 # They choose their own leaf size, and whole weights do not repeat rows; twin.py grows
 # the others.
 TUNED = having("max_samples")
+LEAFY = [name for name in having("min_samples_split") if name not in TUNED]
 PLAIN = [name for name in NAMES if name not in TUNED]
-HONEST = [name for name in having("partition_rate") if name not in ALL_ROWS]
+HONEST = [name for name in having("honest_fraction") if name not in ALL_ROWS]
 
 every = pytest.mark.parametrize("name", NAMES)
 every_classifier = pytest.mark.parametrize("name", CLASSIFIERS)
@@ -93,6 +96,8 @@ def forest_of(name: str, **params):
     """Return an unfitted forest; parameters that it does not have are left out."""
     cls, own = EVERY[name]
     wanted = {"n_estimators": 4, "random_state": 0, **own, **params}
+    if name in TUNED and wanted.get("min_samples_leaf", "auto") is None:
+        del wanted["min_samples_leaf"]
     known = parameters_of(name)
     return cls(**{key: value for key, value in wanted.items() if key in known})
 

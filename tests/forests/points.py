@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from tests.forests.twin import is_honest
 from tests.naive.rng import tree_key
 from tests.naive.sample import bootstrap
 
@@ -12,13 +13,6 @@ def filling_rows(forest, number: int) -> np.ndarray:
     origin = forest._batches[0].origin
     if hasattr(forest, "oob_score"):
         return origin[bootstrap(tree_key(forest.random_state, number), len(origin))]
-    if hasattr(forest, "partition_rate") and not fills_by_all_rows(forest):
+    if is_honest(forest):
         return forest.estimation_samples(number)
     return origin
-
-
-def fills_by_all_rows(forest) -> bool:
-    rate = forest.partition_rate
-    in_range = getattr(forest, "cuts", "data") == "range"
-    is_supervised = getattr(forest, "supervised", False)
-    return rate is None or (rate == "auto" and in_range) or is_supervised

@@ -32,19 +32,20 @@ BAD = {
     "feature_budget": BUDGET,
     "split_budget": BUDGET,
     "label_budget": BUDGET,
-    "feature_probability": CHANCE,
-    "split_probability": CHANCE,
+    "random_feature_probability": CHANCE,
+    "random_cut_probability": CHANCE,
+    "multinomial_probability": CHANCE,
     "max_features": (
         [0, -1, 0.0, 1.5, NAN, "auto"],
         r"\[1, inf\).*'sqrt'|'sqrt'.*None",
     ),
-    "feature_mean": ([-1.0, 501, INF, NAN, "log2", None], r"\[0\.?0?, 500\.?0?\]"),
-    "range_points": ([0, -1, 2.5, "all", None], r"\[1, inf\)"),
-    "n_leaves": ([0, -1, 2.5, 2**31, "all", None], r"\[1, 1073741824\].*'auto'"),
+    "mean_features": ([-1.0, 501, INF, NAN, "log2", None], r"\[0\.?0?, 500\.?0?\]"),
+    "n_range_samples": ([0, -1, 2.5, "all", None], r"\[1, inf\)"),
+    "max_leaf_nodes": ([0, -1, 2.5, 2**31, "all", None], r"\[1, 1073741824\].*'auto'"),
     "cuts": (["value", 3, None], "'data'"),
-    "partition_rate": ([0, -1, INF, NAN, "1"], r"\(0\.?0?, inf\)"),
-    "min_samples_leaf": ([0, -1, 0.5, "5", None], r"\[1, inf\)"),
-    "leaf_rule": (["stopp", None], "'floor', 'stop'|'stop', 'floor'"),
+    "honest_fraction": ([0, 1, -1, INF, NAN, "1"], r"\(0\.?0?, 1\.?0?\)"),
+    "min_samples_split": ([1, 0, -1, 0.5, "5"], r"\[2, inf\)"),
+    "min_samples_leaf": ([0, -1, 0.5, "5"], r"\[1, inf\)"),
     "min_weight_fraction_leaf": ([-0.1, 0.6, NAN, "0", None], r"\[0\.?0?, 0\.5\]"),
     "criterion": (["log_loss", "mse", None], "'gini'"),
     "max_depth": ([0, -1, 1.5, "3"], r"\[1, inf\) or None"),
@@ -53,7 +54,7 @@ BAD = {
     "voting": (["loud", None], "'hard'"),
     "class_weight": (["uniform", [1.0, 2.0], 3], "'balanced'"),
     "oob_score": (["yes", 3, None], "bool"),
-    "supervised": (["yes", 3, None], "bool"),
+    "honest": (["yes", 3, None], "bool"),
     "metric": ([3, None], "str"),
     "metric_params": (["p", 3], "dict"),
     "oracle": (["euclidean", 3], "callable"),
@@ -126,7 +127,7 @@ def test_categorical_features(name):
 
 @every
 def test_unknown_parameter(name):
-    with pytest.raises(ValueError, match="Invalid parameter 'max_leaf_nodes'"):
-        forest_of(name).set_params(max_leaf_nodes=3)
+    with pytest.raises(ValueError, match="Invalid parameter 'max_leaves'"):
+        forest_of(name).set_params(max_leaves=3)
     with pytest.raises(TypeError, match="positional"):
         type(forest_of(name))(10, 3)

@@ -15,14 +15,15 @@ from mrforest import ComparisonForestClassifier
 from tests.forests.frames import mixed_frame
 from tests.forests.sound import assert_sound
 from tests.forests.twin import assert_same_predictions, assert_same_trees, twin_of
+from tests.leaves import leaf_options
 
-KINDS = pytest.mark.parametrize("supervised", [False, True])
+KINDS = pytest.mark.parametrize("honest", [False, True])
 RULES = pytest.mark.parametrize("leaf_rule", ["stop", "floor"])
 IRIS, SPECIES = load_iris(return_X_y=True)
 
 
 def forest_of(**params) -> ComparisonForestClassifier:
-    defaults = {"n_estimators": 6, "random_state": 0, "min_samples_leaf": 2}
+    defaults = {"n_estimators": 6, "random_state": 0, "min_samples_split": 3}
     return ComparisonForestClassifier(**{**defaults, **params})
 
 
@@ -50,14 +51,14 @@ def assert_same_shape(one, other) -> None:
 
 @KINDS
 @RULES
-def test_precomputed_distances(supervised, leaf_rule):
+def test_precomputed_distances(honest, leaf_rule):
     """The trees of the vectors, if the rows are given in their canonical order."""
     X, y = rows()
-    vectors = forest_of(supervised=supervised, leaf_rule=leaf_rule).fit(X, y)
+    vectors = forest_of(honest=honest, **leaf_options(leaf_rule, 2)).fit(X, y)
     assert vectors.n_leaves_.min() > 2
     order = vectors._batches[0].origin
     matrix = forest_of(
-        supervised=supervised, leaf_rule=leaf_rule, metric="precomputed"
+        honest=honest, **leaf_options(leaf_rule, 2), metric="precomputed"
     ).fit(np.sqrt(squares(X[order], X[order])), y[order])
     assert_same_shape(matrix, vectors)
     for a, b in zip(matrix.estimators_, vectors.estimators_, strict=True):
@@ -72,7 +73,7 @@ def test_precomputed_distances(supervised, leaf_rule):
 
 @KINDS
 @RULES
-def test_oracle(supervised, leaf_rule):
+def test_oracle(honest, leaf_rule):
     """The trees of the distances by which it answers, in its canonical order."""
     X, y = rows()
     distances = squares(X, X)
@@ -81,11 +82,11 @@ def test_oracle(supervised, leaf_rule):
         return distances[i, j] <= distances[i, k]
 
     items = np.arange(60.0)[:, None]
-    oracle = forest_of(supervised=supervised, leaf_rule=leaf_rule, oracle=nearer)
+    oracle = forest_of(honest=honest, **leaf_options(leaf_rule, 2), oracle=nearer)
     oracle.fit(items, y)
     order = oracle._batches[0].origin
     matrix = forest_of(
-        supervised=supervised, leaf_rule=leaf_rule, metric="precomputed"
+        honest=honest, **leaf_options(leaf_rule, 2), metric="precomputed"
     ).fit(distances[np.ix_(order, order)], y[order])
     assert_same_shape(oracle, matrix)
     given = distances[:, order]
@@ -102,10 +103,10 @@ def minkowski(a, b, p):
 
 
 @KINDS
-def test_other_metrics(supervised):
+def test_other_metrics(honest):
     """By name, as a function, and with arguments."""
     X, y = rows(40)
-    params = {"supervised": supervised, "n_estimators": 3}
+    params = {"honest": honest, "n_estimators": 3}
     by_name = forest_of(metric="manhattan", **params).fit(X, y)
     assert by_name.n_leaves_.min() > 2
     for metric in (
@@ -129,7 +130,7 @@ def test_other_metrics(supervised):
 @pytest.mark.parametrize("weights", [None, "whole", "real"])
 @pytest.mark.parametrize("kind", ["function", "matrix", "oracle"])
 @KINDS
-def test_trees_of_the_twin(kind, supervised, weights):
+def test_trees_of_the_twin(kind, honest, weights):
     rng = np.random.default_rng(2)
     X, y = rows(40)
     weight = {
@@ -144,7 +145,7 @@ def test_trees_of_the_twin(kind, supervised, weights):
         distances = squares(X, X)
         params = {"oracle": lambda i, j, k: distances[i, j] <= distances[i, k]}
         table = rng.permutation(40)[:, None]
-    forest = forest_of(supervised=supervised, n_estimators=2, **params)
+    forest = forest_of(honest=honest, n_estimators=2, **params)
     forest.fit(table, y, sample_weight=weight)
     frame = pd.DataFrame(table.astype(float)).set_axis(range(table.shape[1]), axis=1)
     twin = twin_of(forest, frame, y, weight)
@@ -157,7 +158,7 @@ def test_trees_of_the_twin(kind, supervised, weights):
     "kind", ["flags", "categories", "many", "behind numbers", "behind ties", "mixed"]
 )
 @KINDS
-def test_trees_of_the_twin_where_features_are_packed(kind, supervised):
+def test_trees_of_the_twin_where_features_are_packed(kind, honest):
     rng = np.random.default_rng(3)
     flags = pd.DataFrame(rng.integers(0, 2, (60, 19)).astype(float))
     frame = flags
@@ -178,7 +179,7 @@ def test_trees_of_the_twin_where_features_are_packed(kind, supervised):
         frame = pd.concat([numbers, frame], axis=1)
     frame = frame.set_axis(range(frame.shape[1]), axis=1)
     y = rng.integers(0, 3, 60)
-    forest = forest_of(supervised=supervised, n_estimators=3).fit(frame, y)
+    forest = forest_of(honest=honest, n_estimators=3).fit(frame, y)
     twin = twin_of(forest, frame, y, None)
     assert max(len(tree.nodes) for tree in twin.trees) > 3
     assert_same_trees(forest, twin)
@@ -195,12 +196,12 @@ def test_trees_of_the_twin_where_features_are_packed(kind, supervised):
 
 def test_pivots_of_a_supervised_tree_differ_in_class():
     X, y = rows()
-    forest = forest_of(supervised=True, metric="precomputed", min_samples_leaf=1)
+    forest = forest_of(honest=False, metric="precomputed", min_samples_split=2)
     forest.fit(squares(X, X), y)
     for tree in forest.estimators_:
         columns = tree.pivots[tree.children_left >= 0][:, :, 0].astype(int)
         assert (y[columns[:, 0]] != y[columns[:, 1]]).all()
-    free = clone(forest).set_params(supervised=False).fit(squares(X, X), y)
+    free = clone(forest).set_params(honest=True).fit(squares(X, X), y)
     columns = np.concatenate(
         [t.pivots[t.children_left >= 0][:, :, 0].astype(int) for t in free.estimators_]
     )
@@ -210,7 +211,7 @@ def test_pivots_of_a_supervised_tree_differ_in_class():
 def test_cross_validation_with_a_matrix():
     """Rows and columns are split together."""
     distances = squares(IRIS, IRIS)
-    forest = forest_of(supervised=True, metric="precomputed", n_estimators=20)
+    forest = forest_of(honest=False, metric="precomputed", n_estimators=20)
     assert forest.__sklearn_tags__().input_tags.pairwise
     assert not forest_of().__sklearn_tags__().input_tags.pairwise
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
@@ -222,9 +223,9 @@ def test_cross_validation_with_a_matrix():
 
 
 @KINDS
-def test_accuracy(supervised):
+def test_accuracy(honest):
     scores = cross_val_score(
-        forest_of(supervised=supervised, n_estimators=40), IRIS, SPECIES, cv=5
+        forest_of(honest=honest, n_estimators=40), IRIS, SPECIES, cv=5
     )
     assert scores.mean() > 0.9
 
@@ -236,7 +237,7 @@ def test_accuracy(supervised):
 @RULES
 @pytest.mark.parametrize("kind", ["euclidean", "manhattan", "precomputed", "oracle"])
 @pytest.mark.parametrize("n_distinct", [1, 2])
-def test_duplicates_end(kind, supervised, leaf_rule, n_distinct):
+def test_duplicates_end(kind, honest, leaf_rule, n_distinct):
     """One row 2,000 times, or two rows 1,000 times each, of all classes."""
     n_rows = 200 if kind == "manhattan" else 2000  # the former is slow
     X = np.tile([[1.0, 2.0], [3.0, 4.0]][:n_distinct], (n_rows // n_distinct, 1))
@@ -248,10 +249,9 @@ def test_duplicates_end(kind, supervised, leaf_rule, n_distinct):
         params = {"oracle": lambda i, j, k: abs(i - j) <= abs(i - k)}
         X = X[:, :1]
     forest = forest_of(
-        supervised=supervised,
-        leaf_rule=leaf_rule,
+        honest=honest,
         n_estimators=2,
-        min_samples_leaf=1,
+        **leaf_options(leaf_rule, 1),
         **params,
     ).fit(X, y)
     assert_array_equal(forest.n_leaves_, np.full(2, n_distinct))
@@ -274,11 +274,11 @@ def by_chance(i, j, k):
 @KINDS
 @RULES
 @pytest.mark.parametrize("oracle", [always, never, by_chance])
-def test_nonsense_ends(oracle, supervised, leaf_rule):
+def test_nonsense_ends(oracle, honest, leaf_rule):
     items = np.arange(80)[:, None]
-    forest = forest_of(
-        oracle=oracle, supervised=supervised, leaf_rule=leaf_rule, min_samples_leaf=1
-    ).fit(items, np.arange(80) % 3)
+    forest = forest_of(oracle=oracle, honest=honest, **leaf_options(leaf_rule, 1)).fit(
+        items, np.arange(80) % 3
+    )
     assert_sound(forest, items)
     # Rows that cannot be told apart are no pivots.
     assert (forest.n_leaves_ > 1).all() == (oracle is by_chance)
@@ -287,11 +287,11 @@ def test_nonsense_ends(oracle, supervised, leaf_rule):
 def test_an_oracle_that_never_answers_the_same_ends():
     rng = np.random.default_rng(0)
     items = np.arange(80)[:, None]
-    for supervised in (False, True):
+    for honest in (False, True):
         forest = forest_of(
             oracle=lambda i, j, k: rng.random() < 0.5,
-            supervised=supervised,
-            min_samples_leaf=1,
+            honest=honest,
+            min_samples_split=2,
         ).fit(items, np.arange(80) % 3)
         assert (forest.n_leaves_ <= 80).all()
         assert (forest._forest.leaf_points >= 1).all()

@@ -13,7 +13,6 @@ import mrforest
 from mrforest._sklearn import StrOptions
 from mrforest.forests.declaration import Doc, estimator
 from mrforest.forests.parameters import AT_LEAST_ONE, MaxDepth
-from mrforest.rules import RuleForestClassifier, RuleForestRegressor
 
 Size = Annotated[
     "int",
@@ -137,10 +136,7 @@ def test_subclasses_inherit_the_constructor():
     assert inspect.signature(Red) == inspect.signature(Ball)
 
 
-FORESTS = [
-    *(getattr(mrforest, name) for name in mrforest.__all__ if "Forest" in name),
-    *(RuleForestClassifier, RuleForestRegressor),
-]
+FORESTS = [getattr(mrforest, name) for name in mrforest.__all__ if "Forest" in name]
 
 
 @pytest.mark.parametrize("cls", FORESTS)

@@ -75,19 +75,19 @@ def assert_roots(roots, *, gap_is_a_coin_everywhere: bool) -> None:
 
 def test_cuts_in_the_range_are_uniform():
     roots = stumps(
-        CompletelyRandomForestClassifier(cuts="range", min_samples_leaf=1, max_depth=1)
+        CompletelyRandomForestClassifier(cuts="range", min_samples_split=2, max_depth=1)
     )
     assert_roots(roots, gap_is_a_coin_everywhere=False)
 
 
 def test_cuts_of_a_purely_random_root_are_uniform():
-    roots = stumps(PurelyRandomForestClassifier(n_leaves=2))
+    roots = stumps(PurelyRandomForestClassifier(max_leaf_nodes=2))
     assert_roots(roots, gap_is_a_coin_everywhere=True)
 
 
 def test_purely_random_trees_cut_any_leaf():
     """Third and fourth leaves come from any of those that are there."""
-    forest = PurelyRandomForestClassifier(N_TREES, n_leaves=4, random_state=1)
+    forest = PurelyRandomForestClassifier(N_TREES, max_leaf_nodes=4, random_state=1)
     flat = forest.fit(X[:, :1], Y)._forest
     shapes = Counter()
     for first in flat.tree_start[:-1]:
@@ -108,11 +108,11 @@ def test_purely_random_trees_cut_any_leaf():
 def test_centered_cuts_are_the_best_of_some_tries(n_tries):
     """A feature, a middle or a category, and a coin, drawn with replacement.
 
-    A rate so high that all rows but one shape the tree makes structure points nearly
+    A fraction so low that all rows but one shape the tree makes structure points nearly
     fixed: the left-out row is uniform.
     """
     forest = CenteredForestClassifier(
-        n_leaves=2, max_features=n_tries, partition_rate=1e9
+        max_leaf_nodes=2, max_features=n_tries, honest_fraction=1e-9
     )
     roots = Counter(stumps(forest))
     tries = {}  # what may be tried, and its probability

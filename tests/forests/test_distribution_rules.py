@@ -33,6 +33,7 @@ from tests.forests.distributions import (
     question,
     roots_of,
 )
+from tests.leaves import leaf_options
 
 KEYS = keys(6_000)
 # Numbers with ties, a constant, numbers with gaps (code 3), categories, a constant.
@@ -134,8 +135,7 @@ def test_random_forest_is_the_multinomial_one_without_budgets(leaf_rule):
     y = TARGETS["gini"].repeat(2)
     params = {
         "max_depth": 1,
-        "min_samples_leaf": 2,
-        "leaf_rule": leaf_rule,
+        **leaf_options(leaf_rule, 2),
         "categorical_features": [3],
     }
     forests = (

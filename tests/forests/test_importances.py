@@ -63,7 +63,7 @@ def test_feature_importances_of_the_twin(name, weights):
         "whole": rng.integers(0, 4, 70).astype(float),
         "real": rng.random(70),
     }[weights]
-    forest = forest_of(name, n_estimators=3, min_samples_leaf=1)
+    forest = forest_of(name, n_estimators=3, min_samples_split=2)
     forest.fit(X, y, sample_weight=weight)
     decrease = decreases_of(twin_of(forest, X, y, weight))
     expected = decrease / np.abs(decrease).sum()
@@ -123,7 +123,7 @@ def test_structure_importances_by_hand(name, criterion):
     X, labels = mixed_frame(4, n_rows=70)
     y = target_of(name, labels)
     forest = forest_of(
-        name, n_estimators=3, criterion=criterion, min_samples_leaf=2
+        name, n_estimators=3, criterion=criterion, min_samples_split=3
     ).fit(X, y)
     twin = twin_of(forest, X, y)
     origin = forest._batches[0].origin
@@ -158,7 +158,7 @@ def test_importances_of_labels_that_change_with_every_row():
         X = pd.DataFrame(rng.random((30, 2)), columns=["a", "b"])
         y = rng.permutation(np.arange(30) % 2)
         forest = forest_of(
-            "multinomial", n_estimators=1, min_samples_leaf=1, random_state=seed
+            "multinomial", n_estimators=1, min_samples_split=2, random_state=seed
         ).fit(X, y)
         decrease = decreases_of(twin_of(forest, X, y))
         if np.abs(decrease).max() > 1e-12:
@@ -182,7 +182,7 @@ def test_noise_has_no_importance_in_an_honest_forest(name):
         y = labels if name not in REGRESSORS else labels + rng.normal(size=150) / 2
         X = np.stack([signal, rng.random(150), rng.integers(0, 2, 150)], axis=1)
         forest = forest_of(
-            name, n_estimators=10, min_samples_leaf=2, random_state=seed
+            name, n_estimators=10, min_samples_split=3, random_state=seed
         ).fit(X, y)
         honest.append(forest.feature_importances_)
         biased.append(forest.structure_importances_)

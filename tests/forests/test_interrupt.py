@@ -47,8 +47,8 @@ def main(name, params, n_jobs):
     forest = cls(5, n_jobs=n_jobs, random_state=0, **params).fit(small, y[:200] % 2)
     before = told(forest, small), forest.n_leaves_
     forest.set_params(n_estimators=4000)
-    if "min_samples_leaf" in forest.get_params():
-        forest.set_params(min_samples_leaf=1)
+    if "min_samples_split" in forest.get_params():
+        forest.set_params(min_samples_split=2)
     growing.clear()
     ended.clear()
     base.grow_one = watched

@@ -27,6 +27,7 @@ from tests.forests.every import (
     told,
 )
 from tests.forests.sound import assert_sound
+from tests.leaves import leaf_options
 
 NAN = math.nan
 RULES = ["stop", "floor"]
@@ -40,7 +41,7 @@ VOTING = pytest.mark.parametrize("voting", ["hard", "soft"])
 def forest_of(name: str, **params):
     """Return a forest whose trees grow as deep as they may."""
     return forests.forest_of(
-        name, **{"min_samples_leaf": 1, "n_estimators": 10, **params}
+        name, **{"min_samples_split": 2, "n_estimators": 10, **params}
     )
 
 
@@ -54,7 +55,7 @@ def test_few_rows(name, leaf_rule):
         X = rng.integers(0, 4, (n_rows, 3)).astype(float)
         X[rng.random(X.shape) < 0.2] = NAN
         y = target_of(name, rng.integers(0, 3, n_rows))
-        forest = forest_of(name, leaf_rule=leaf_rule, n_estimators=4).fit(X, y)
+        forest = forest_of(name, **leaf_options(leaf_rule, 1), n_estimators=4).fit(X, y)
         assert_sound(forest, rng.integers(-1, 5, (20, 3)).astype(float))
         if name in HONEST:
             for tree in range(4):
@@ -93,7 +94,7 @@ def test_two_rows_that_all_trees_know(name):
 @ways
 def test_one_class_or_target(name, leaf_rule):
     X = np.random.default_rng(0).random((50, 2))
-    forest = forest_of(name, leaf_rule=leaf_rule).fit(X, [5] * 50)
+    forest = forest_of(name, **leaf_options(leaf_rule, 1)).fit(X, [5] * 50)
     answers = assert_sound(forest, X)
     assert_array_equal(answers, np.full(answers.shape, 5 if answers.ndim == 1 else 1))
     if name in CUTTING:
@@ -113,7 +114,7 @@ def test_features_that_say_nothing(name, leaf_rule):
     rng = np.random.default_rng(1)
     X = np.stack([np.full(80, 5.0), rng.random(80), np.full(80, NAN)], axis=1)
     y = target_of(name, X[:, 1] > 0.5)
-    forest = forest_of(name, leaf_rule=leaf_rule).fit(X, y)
+    forest = forest_of(name, **leaf_options(leaf_rule, 1)).fit(X, y)
     assert_sound(forest, X)
     if name in CUTTING:
         assert {f for tree in forest.estimators_ for f in tree.feature} == {-1, 1}
@@ -131,7 +132,7 @@ def test_duplicates_only(name, leaf_rule, n_distinct):
     """One or two rows, 500 times each, of different targets; growth ends."""
     X = np.tile([[1.0, NAN, 3.0], [2.0, 5.0, 3.0]][:n_distinct], (500, 1))
     labels = np.random.default_rng(0).integers(0, 3, len(X))
-    forest = forest_of(name, leaf_rule=leaf_rule, n_estimators=4)
+    forest = forest_of(name, **leaf_options(leaf_rule, 1), n_estimators=4)
     forest.fit(X, target_of(name, labels))
     assert_sound(forest, X[:10])
     if n_distinct == 1:
@@ -175,7 +176,7 @@ def test_two_thousand_features(name):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2000))
     y = target_of(name, X[:, 1234] > 0)
-    forest = forest_of(name, max_features=None, feature_mean=500).fit(X, y)
+    forest = forest_of(name, max_features=None, mean_features=500).fit(X, y)
     assert_sound(forest, X)
     if name in CUTTING:
         assert forest.feature_importances_.shape == (2000,)
@@ -191,7 +192,7 @@ def test_many_rows(name, n_rows):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, 5))
     y = target_of(name, X[:, 0] * X[:, 1] > 0)
-    forest = forests.forest_of(name, n_estimators=2, n_jobs=2, min_samples_leaf=5)
+    forest = forests.forest_of(name, n_estimators=2, n_jobs=2, min_samples_split=6)
     forest.fit(X, y)
     assert_sound(forest, X[:2000])
     assert (forest.n_leaves_ > 30).all()
@@ -213,14 +214,14 @@ def small_table(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", HONEST)
-@pytest.mark.parametrize("rate", [5e-324, 1e-9, 1e9, 1e308])
-def test_extreme_partition_rate(name, rate):
+@pytest.mark.parametrize("fraction", [5e-324, 1e-9, 1 - 1e-9, 1 - 2**-53])
+def test_extreme_honest_fraction(name, fraction):
     """Neither side is ever empty."""
     X, y = small_table(name)
-    forest = forest_of(name, partition_rate=rate).fit(X, y)
+    forest = forest_of(name, honest_fraction=fraction).fit(X, y)
     assert_sound(forest, X)
-    assert len(forest.structure_samples(0)) == (1 if rate < 1 else 59)
-    assert len(forest.estimation_samples(0)) == (59 if rate < 1 else 1)
+    assert len(forest.structure_samples(0)) == (59 if fraction < 0.5 else 1)
+    assert len(forest.estimation_samples(0)) == (1 if fraction < 0.5 else 59)
 
 
 @every_leafy
@@ -228,7 +229,7 @@ def test_extreme_partition_rate(name, rate):
 def test_leaf_larger_than_the_table(name, leaf_rule):
     X, y = small_table(name)
     for k in (60, 61, 2**80):
-        forest = forest_of(name, min_samples_leaf=k, leaf_rule=leaf_rule).fit(X, y)
+        forest = forest_of(name, **leaf_options(leaf_rule, k)).fit(X, y)
         assert_array_equal(forest.n_leaves_, np.ones(10))
         assert_sound(forest, X)
 
@@ -251,10 +252,10 @@ def test_depth(name):
 def test_size_of_leaves(name, k):
     """ "floor" keeps k points in every leaf; "stop" splits no node of k points."""
     X, y = small_table(name)
-    forest = forest_of(name, min_samples_leaf=k, leaf_rule="floor").fit(X, y)
+    forest = forest_of(name, **leaf_options("floor", k)).fit(X, y)
     assert (forest.n_leaves_ > 1).any()
     assert (forest._forest.leaf_points >= k).all()
-    forest = forest_of(name, min_samples_leaf=k, leaf_rule="stop").fit(X, y)
+    forest = forest_of(name, min_samples_split=k + 1).fit(X, y)
     assert (forest._forest.leaf_points >= 1).all()
     for number, tree in enumerate(forest.estimators_):
         points = np.zeros(len(tree.children_left), dtype=int)
@@ -271,7 +272,7 @@ def test_size_of_leaves(name, k):
 @pytest.mark.parametrize("n_leaves", [1, 2, 3, 64, 300])
 def test_number_of_cells(name, n_leaves):
     X, y = small_table(name)
-    forest = forest_of(name, n_leaves=n_leaves).fit(X, y)
+    forest = forest_of(name, max_leaf_nodes=n_leaves).fit(X, y)
     assert_sound(forest, X)
     if name == "purely-random":
         assert_array_equal(forest.n_leaves_, np.full(10, n_leaves))
@@ -305,7 +306,7 @@ def test_unseen_category_is_missing(name):
 def test_missing_at_predict_only(name, leaf_rule):
     """Goes with the larger side of the structure points at every node."""
     X, y = small_table(name)
-    forest = forest_of(name, leaf_rule=leaf_rule).fit(X, y)
+    forest = forest_of(name, **leaf_options(leaf_rule, 1)).fit(X, y)
     empty = np.full((1, 3), NAN)
     assert_sound(forest, empty)
     for number, tree in enumerate(forest.estimators_):

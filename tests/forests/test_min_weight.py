@@ -31,7 +31,7 @@ def test_least_share_of_a_leaf(name, class_weight, weights):
     forest = forest_of(
         name,
         n_estimators=5,
-        min_samples_leaf=1,
+        min_samples_split=2,
         class_weight=class_weight,
         min_weight_fraction_leaf=SHARE,
     ).fit(X, y, sample_weight=None if weights is None else weight)
@@ -57,10 +57,10 @@ def test_least_share_of_a_leaf(name, class_weight, weights):
 def test_no_limit_by_default(name):
     X, labels = mixed_frame(7, 100)
     y = target_of(name, labels)
-    plain = forest_of(name, min_samples_leaf=1).fit(X, y)
-    zero = forest_of(name, min_samples_leaf=1, min_weight_fraction_leaf=0.0).fit(X, y)
+    plain = forest_of(name, min_samples_split=2).fit(X, y)
+    zero = forest_of(name, min_samples_split=2, min_weight_fraction_leaf=0.0).fit(X, y)
     assert_array_equal(zero.apply(X), plain.apply(X))
-    tiny = forest_of(name, min_samples_leaf=1, min_weight_fraction_leaf=1e-9)
+    tiny = forest_of(name, min_samples_split=2, min_weight_fraction_leaf=1e-9)
     # In a centered tree a child without points is too light.
     if name != "centered":
         assert_array_equal(tiny.fit(X, y).apply(X), plain.apply(X))
@@ -71,7 +71,7 @@ def test_halves(name):
     """0.5 allows a split into equal halves, and no other."""
     X = np.array([[0.0], [1.0]] * 20)
     y = np.array([0, 1] * 20)
-    params = {"min_samples_leaf": 1, "min_weight_fraction_leaf": 0.5}
+    params = {"min_samples_split": 2, "min_weight_fraction_leaf": 0.5}
     assert_array_equal(forest_of(name, **params).fit(X, y).n_leaves_, np.full(4, 2))
     weight = np.where(y == 0, 1.0, 1.001)
     forest = forest_of(name, **params).fit(X, y, sample_weight=weight)

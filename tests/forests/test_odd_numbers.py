@@ -33,7 +33,7 @@ quiet = pytest.mark.filterwarnings(
 
 def forest_of(name: str, **params):
     return forests.forest_of(
-        name, **{"min_samples_leaf": 1, "n_estimators": 10, **params}
+        name, **{"min_samples_split": 2, "n_estimators": 10, **params}
     )
 
 

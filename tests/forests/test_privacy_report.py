@@ -11,6 +11,7 @@ import pytest
 from mrforest import MultinomialForestClassifier
 from mrforest.forests import base
 from mrforest.privacy import Leak, allocate
+from tests.leaves import leaf_options
 
 # Shown below, test by test
 SHOWN = {
@@ -109,7 +110,7 @@ def test_a_feature_that_cannot_be_cut_is_not_drawn():
 
 def test_balanced_weights_are_shares_of_the_rows():
     X, y = table(0)
-    forest = fitted(X, y, class_weight="balanced", min_samples_leaf=1)
+    forest = fitted(X, y, class_weight="balanced", min_samples_split=2)
     masses, classes = forest._forest.mass, forest._forest.mass_class
     of_one = [masses[classes == c].min() for c in (0, 1)]  # leaves with one point
     counts = np.bincount(y)
@@ -118,7 +119,11 @@ def test_balanced_weights_are_shares_of_the_rows():
 
 @pytest.mark.parametrize(("leaf_rule", "n_rows"), [("stop", 11), ("floor", 19)])
 def test_one_row_decides_whether_there_is_a_split(leaf_rule, n_rows, seed):
-    options = {"leaf_rule": leaf_rule, "n_estimators": 50, "random_state": seed}
+    options = {
+        **leaf_options(leaf_rule, 5),
+        "n_estimators": 50,
+        "random_state": seed,
+    }
     without = fitted(*alternating(n_rows), **options)
     assert without.n_leaves_.max() == 1
     assert fitted(*alternating(n_rows + 1), **options).n_leaves_.max() > 1
@@ -135,7 +140,7 @@ def test_the_shape_tells_counts_of_estimation_points(seed):
                 children = tree.children_left[node], tree.children_right[node]
                 assert min(points[list(children)]) > 0
                 points[node] = sum(points[list(children)])
-                assert points[node] > forest.min_samples_leaf
+                assert points[node] > 5
 
 
 def test_one_row_moves_others_from_half_to_half(seed):
@@ -172,8 +177,9 @@ def test_an_infinite_label_budget_tells_majorities(seed):
             assert counts[label] == counts.max()
 
 
-@pytest.mark.parametrize("voting", ["hard", "soft"])
-@pytest.mark.parametrize("label_budget", [1.0, math.inf])
+@pytest.mark.parametrize(
+    ("voting", "label_budget"), [("hard", 1.0), ("hard", math.inf), ("soft", math.inf)]
+)
 def test_leaves_keep_exact_counts(voting, label_budget, seed):
     X, y = table(seed)
     forest = fitted(X, y, voting=voting, label_budget=label_budget)
@@ -267,7 +273,7 @@ def test_items_follow_the_parameters():
 @pytest.mark.parametrize("leaf_rule", ["stop", "floor"])
 @pytest.mark.parametrize("voting", ["hard", "soft"])
 def test_texts_follow_the_parameters(leaf_rule, voting):
-    forest = MultinomialForestClassifier(leaf_rule=leaf_rule, voting=voting)
+    forest = MultinomialForestClassifier(**leaf_options(leaf_rule, 5), voting=voting)
     texts = {item.what: item.why for item in forest.privacy_report().items}
     assert ("both sides" in texts["where trees end"]) == (leaf_rule == "floor")
     assert ("predict_proba" in texts["counts"]) == (voting == "soft")

@@ -54,8 +54,8 @@ def test_the_number_of_rows_is_paid_for_only_if_it_is_needed():
     paid, noisy = what()
     assert paid[0] == "number of rows"
     assert noisy is not None
-    assert "number of rows" not in what(n_public=250)[0]
-    assert what(n_public=250)[1] == 250
+    assert "number of rows" not in what(n_samples_public=250)[0]
+    assert what(n_samples_public=250)[1] == 250
     fixed, unknown = what(n_estimators=2, max_depth=3)
     assert "number of rows" not in fixed
     assert unknown is None
@@ -128,7 +128,7 @@ def test_no_charge_is_below_what_the_ledger_says(epsilon, delta, parameters):
 
 def test_fits_in_other_threads_of_a_block_are_charged():
     accountant = Accountant(10.0)
-    forest = PrivateForestClassifier(0.5, max_depth=1, n_public=300, **PUBLIC)
+    forest = PrivateForestClassifier(0.5, max_depth=1, n_samples_public=300, **PUBLIC)
     with accountant, parallel_config("threading", n_jobs=2):
         cross_val_score(forest, X, Y, cv=3)
     assert accountant.spent == 1.5
@@ -179,7 +179,7 @@ ERRORS = [
     ({"n_estimators": 0}, "n_estimators"),
     ({"max_depth": 0}, "max_depth"),
     ({"max_depth": 21}, "max_depth"),
-    ({"n_public": 0}, "n_public"),
+    ({"n_samples_public": 0}, "n_samples_public"),
     ({"neighbours": "friends"}, "neighbours"),
     ({"on_missing_public": "ignore"}, "on_missing_public"),
 ]

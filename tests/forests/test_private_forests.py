@@ -26,7 +26,7 @@ from tests.forests.private import PUBLIC, RNG, X, Y, fit_seeded
         {"max_depth": 2, "bounds": (0, 1)},
         {"max_depth": 1, "n_estimators": 2},
         {"max_depth": 1, "epsilon": 2.5},  # not to split is a candidate, too
-        {"max_depth": 1, "n_public": None, "n_estimators": "auto"},
+        {"max_depth": 1, "n_samples_public": None, "n_estimators": "auto"},
     ],
     ids=str,
 )
@@ -146,7 +146,7 @@ def test_counts_give_probabilities_and_labels_do_not():
 def test_honest_forests_learn():
     big = RNG.uniform(size=(2000, 4))
     y = (big[:, 0] > 0.5).astype(int)
-    parameters = {"epsilon": 4.0, "honest": True, "n_public": 2000, **PUBLIC}
+    parameters = {"epsilon": 4.0, "honest": True, "n_samples_public": 2000, **PUBLIC}
     forests = [fit_seeded(big, y, random_state=s, **parameters) for s in range(5)]
     assert np.median([forest.score(big, y) for forest in forests]) > 0.9
 

@@ -142,7 +142,9 @@ def test_without_a_seed_every_fit_differs():
     for _ in range(8):
         # NumPy's global state has no say in it.
         np.random.seed(0)  # noqa: NPY002
-        forest = PrivateForestClassifier(0.1, max_depth=2, n_public=300, **PUBLIC)
+        forest = PrivateForestClassifier(
+            0.1, max_depth=2, n_samples_public=300, **PUBLIC
+        )
         drawn.add(forest.fit(X, Y)._forest.nodes.tobytes())
     assert len(drawn) > 1
 
@@ -220,7 +222,7 @@ def test_the_file_holds_nothing_but_the_model():
         edges[np.searchsorted(edges, X) - 1] + edges[np.searchsorted(edges, X)]
     ) / 2
     tables = [(X, y), (np.tile(middle, (3, 1)), np.tile(y, 3))]
-    parameters = {"epsilon": 1e5, "n_public": 300, "max_depth": 1, **PUBLIC}
+    parameters = {"epsilon": 1e5, "n_samples_public": 300, "max_depth": 1, **PUBLIC}
     files = {bytes_of(fit_seeded(*table, **parameters)) for table in tables}
     assert len(files) == 1
     # And it would have been seen: other trees are other bytes.

@@ -23,6 +23,7 @@ from tests.forests.every import (
 from tests.forests.frames import mixed_frame
 from tests.forests.points import filling_rows
 from tests.forests.sound import assert_sound
+from tests.leaves import leaf_options
 
 
 def table(n_rows: int = 120) -> tuple[np.ndarray, np.ndarray]:
@@ -46,7 +47,7 @@ def test_leaves_are_means(name, leaf_rule, weights):
         "whole": rng.integers(0, 4, 120),
         "real": rng.random(120) + 0.01,
     }[weights]
-    forest = forest_of(name, leaf_rule=leaf_rule, min_samples_leaf=2)
+    forest = forest_of(name, **leaf_options(leaf_rule, 2))
     forest.fit(X, y, sample_weight=None if weights is None else weight)
     for number, tree in enumerate(forest.estimators_):
         rows = filling_rows(forest, number)
@@ -67,7 +68,7 @@ def test_leaves_are_means(name, leaf_rule, weights):
 @every_regressor
 def test_between_the_targets(name):
     X, y = table()
-    forest = forest_of(name, n_estimators=10, min_samples_leaf=1).fit(X, y)
+    forest = forest_of(name, n_estimators=10, min_samples_split=2).fit(X, y)
     asked = np.random.default_rng(0).normal(size=(200, 4)) * 10
     told = forest.predict(asked)
     assert ((told >= y.min()) & (told <= y.max())).all()
@@ -94,8 +95,8 @@ def test_huge_and_tiny_targets(name, size, weighted):
     """The same trees, and answers of that size; powers of ten round a little."""
     X, y = table()
     weight = np.random.default_rng(1).random(len(y)) if weighted else None
-    plain = forest_of(name, min_samples_leaf=2).fit(X, y, weight)
-    scaled = forest_of(name, min_samples_leaf=2).fit(X, y * size, weight)
+    plain = forest_of(name, min_samples_split=3).fit(X, y, weight)
+    scaled = forest_of(name, min_samples_split=3).fit(X, y * size, weight)
     assert_array_equal(scaled.apply(X), plain.apply(X))
     assert_allclose(scaled.predict(X) / size, plain.predict(X), rtol=1e-9)
     assert_allclose(
@@ -108,8 +109,8 @@ def test_huge_and_tiny_targets(name, size, weighted):
 def test_structure_importances_of_huge_and_tiny_targets(name, size):
     """Squares of targets are out of range; their shares are not."""
     X, y = table()
-    plain = forest_of(name, min_samples_leaf=2).fit(X, y)
-    scaled = forest_of(name, min_samples_leaf=2).fit(X, y * size)
+    plain = forest_of(name, min_samples_split=3).fit(X, y)
+    scaled = forest_of(name, min_samples_split=3).fit(X, y * size)
     expected = plain.structure_importances_
     assert_allclose(scaled.structure_importances_, expected, rtol=1e-6)
 
@@ -121,7 +122,7 @@ def test_targets_at_the_limit_of_floats(name):
     """They are told, or refused by an error that names them."""
     X, y = table()
     y = y / np.abs(y).max() * 1.7e308
-    forest = forest_of(name, min_samples_leaf=2)
+    forest = forest_of(name, min_samples_split=3)
     message = None
     try:
         forest.fit(X, y)
@@ -167,7 +168,7 @@ def test_constant_target(name, leaf_rule, value):
     X, _ = table()
     rng = np.random.default_rng(0)
     for weight in (None, rng.integers(1, 4, len(X)), rng.random(len(X))):
-        forest = forest_of(name, leaf_rule=leaf_rule, min_samples_leaf=1)
+        forest = forest_of(name, **leaf_options(leaf_rule, 1))
         forest.fit(X, np.full(len(X), value), sample_weight=weight)
         assert set(assert_sound(forest, X)) == {value}
         assert_array_equal(forest.feature_importances_, np.zeros(4))
@@ -180,8 +181,8 @@ def test_constant_target(name, leaf_rule, value):
 def test_targets_far_from_zero(name):
     """A small signal on a large constant is found."""
     X, y = table()
-    plain = forest_of(name, min_samples_leaf=2).fit(X, y)
-    moved = forest_of(name, min_samples_leaf=2).fit(X, y + 1e9)
+    plain = forest_of(name, min_samples_split=3).fit(X, y)
+    moved = forest_of(name, min_samples_split=3).fit(X, y + 1e9)
     assert_array_equal(moved.apply(X), plain.apply(X))
     assert_allclose(moved.predict(X) - 1e9, plain.predict(X), atol=1e-5)
 
@@ -192,7 +193,7 @@ def test_targets_far_from_zero(name):
 @every_regressor
 def test_diabetes(name):
     X, y = load_diabetes(return_X_y=True)
-    forest = forest_of(name, n_estimators=40, min_samples_leaf=3, range_points=100)
+    forest = forest_of(name, n_estimators=40, min_samples_split=4, n_range_samples=100)
     assert cross_val_score(forest, X, y, cv=4).mean() > 0.3
 
 
@@ -200,7 +201,7 @@ def test_diabetes(name):
 def test_importances_name_the_features_that_matter(name):
     X, y = table(400)
     X = np.nan_to_num(X)
-    forest = forest_of(name, n_estimators=30, min_samples_leaf=3).fit(X, y)
+    forest = forest_of(name, n_estimators=30, min_samples_split=4).fit(X, y)
     for importances in (forest.feature_importances_, forest.structure_importances_):
         assert np.abs(importances).sum() == pytest.approx(1)
         assert set(np.argsort(importances)[2:]) == {0, 1}
@@ -214,9 +215,7 @@ def test_size_of_a_pickle(name):
     rng = np.random.default_rng(0)
     X = rng.random((2000, 5))
     y = X[:, 0] + rng.random(2000)
-    forest = forest_of(
-        name, n_estimators=10, min_samples_leaf=5, leaf_rule="floor"
-    ).fit(X, y)
+    forest = forest_of(name, n_estimators=10, **leaf_options("floor", 5)).fit(X, y)
     kept = pickle.dumps(forest)
     n_nodes, n_leaves = len(forest._forest.nodes), forest.n_leaves_.sum()
     of_rows = 4 * 2000 + getattr(forest, "oob_prediction_", np.empty(0)).nbytes

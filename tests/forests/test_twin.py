@@ -19,8 +19,10 @@ from tests.forests.every import (
 )
 from tests.forests.frames import mixed_frame, queries
 from tests.forests.twin import assert_same_predictions, assert_same_trees, twin_of
+from tests.leaves import leaf_options
 
 LEAVES = ["stop", "floor"]
+BINNING = set(having("max_bins")) - {"range", "range-honest"}
 # Every forest of twin.py, with both leaf rules if it has them
 WAYS = [
     (name, rule) for name in PLAIN for rule in (LEAVES if name in LEAFY else [None])
@@ -46,8 +48,7 @@ def test_forest_of_the_twin(name, leaf_rule, seed):
     forest = forest_of(
         name,
         n_estimators=2,
-        leaf_rule=leaf_rule,
-        min_samples_leaf=3,
+        **leaf_options(leaf_rule, 3),
         random_state=seed,
     )
     check(forest, X, target_of(name, labels), queries(seed, 40))
@@ -63,7 +64,7 @@ def test_weighted_forest_of_the_twin(name, leaf_rule, weights):
     if weights == "real":
         sample_weight = sample_weight * rng.random(len(X))
     forest = forest_of(
-        name, n_estimators=2, leaf_rule=leaf_rule, min_samples_leaf=3, random_state=1
+        name, n_estimators=2, **leaf_options(leaf_rule, 3), random_state=1
     )
     check(forest, X, target_of(name, labels), queries(23, 20), sample_weight)
 
@@ -94,7 +95,7 @@ def test_class_weights_of_the_twin(name, weights, class_weight):
     }[weights]
     of_row = np.ones(len(X)) if weights is None else sample_weight
     forest = forest_of(
-        name, n_estimators=2, class_weight=class_weight, min_samples_leaf=2
+        name, n_estimators=2, class_weight=class_weight, min_samples_split=3
     )
     of_class = weights_of_classes(class_weight, y, of_row)
     check(forest, X, y, queries(29, 20), sample_weight, of_class)
@@ -105,15 +106,15 @@ def test_class_weights_of_the_twin(name, weights, class_weight):
 def test_entropy_of_the_twin(name, weighted):
     X, y = mixed_frame(31, n_rows=60)
     weight = np.random.default_rng(31).random(len(X)) if weighted else None
-    forest = forest_of(name, n_estimators=2, criterion="entropy", min_samples_leaf=2)
+    forest = forest_of(name, n_estimators=2, criterion="entropy", min_samples_split=3)
     check(forest, X, y, queries(31, 20), weight)
 
 
-@pytest.mark.parametrize("name", having("max_bins", "leaf_rule"))
+@pytest.mark.parametrize("name", [name for name in LEAFY if name in BINNING])
 @pytest.mark.parametrize("max_bins", [7, "exact"])
 def test_bins_of_the_twin(name, max_bins):
     X, labels = mixed_frame(37, n_rows=60)
-    forest = forest_of(name, n_estimators=2, max_bins=max_bins, min_samples_leaf=2)
+    forest = forest_of(name, n_estimators=2, max_bins=max_bins, min_samples_split=3)
     check(forest, X, target_of(name, labels), queries(37, 20))
 
 
@@ -122,7 +123,7 @@ def test_bins_of_the_twin(name, max_bins):
 def test_depth_of_the_twin(name, max_depth):
     X, labels = mixed_frame(41, n_rows=70)
     y = target_of(name, labels)
-    forest = forest_of(name, max_depth=max_depth, min_samples_leaf=1).fit(X, y)
+    forest = forest_of(name, max_depth=max_depth, min_samples_split=2).fit(X, y)
     twin = twin_of(forest, X, y)
     assert max(node.depth for tree in twin.trees for node in tree.nodes) == max_depth
     assert_same_trees(forest, twin)
@@ -134,7 +135,7 @@ def test_least_weight_of_the_twin(name, weighted):
     X, labels = mixed_frame(43, n_rows=60)
     y = target_of(name, labels)
     weight = np.random.default_rng(43).random(len(X)) if weighted else None
-    params = {"n_estimators": 2, "min_samples_leaf": 1}
+    params = {"n_estimators": 2, "min_samples_split": 2}
     forest = forest_of(name, min_weight_fraction_leaf=0.1, **params)
     forest.fit(X, y, sample_weight=weight)
     assert_same_trees(forest, twin_of(forest, X, y, weight))
@@ -149,7 +150,7 @@ OTHERS = [
         ("multinomial", {"feature_budget": b, "split_budget": c, "label_budget": b})
         for b, c in [(0.0, 10.0), (0.5, 9.5), (1e6, 1e6), (math.inf, math.inf)]
     ],
-    *[("multinomial", {"partition_rate": rate}) for rate in (0.25, 3.0)],
+    *[("multinomial", {"honest_fraction": f}) for f in (0.8, 0.25)],
     ("multinomial-r", {"feature_budget": 0.5, "split_budget": math.inf}),
     *[
         (name, {"max_features": some})
@@ -157,24 +158,24 @@ OTHERS = [
         for some in ("sqrt", "log2", 1, 3, 100, 0.5, 1.0, 0.01, None)
     ],
     *[
-        (name, {"feature_mean": mean, "range_points": points})
+        (name, {"mean_features": mean, "n_range_samples": points})
         for name in ("denil", "denil-r")
         for mean, points in [(0.0, 1), (0, 1000), (1.5, 2), (500, 20), ("sqrt", 3)]
     ],
     *[
-        (name, {"feature_probability": p, "split_probability": q})
+        (name, {"random_feature_probability": p, "random_cut_probability": q})
         for name in ("bernoulli", "bernoulli-r")
         for p, q in [(0, 0), (0, 1), (1, 0), (1.0, 1.0)]
     ],
     ("bernoulli", {"max_features": 0.4}),
     ("data-driven", {"max_features": 3}),
-    *[("data-driven", {"split_probability": p}) for p in (0, 1)],
-    ("data-driven", {"split_probability": 1.0, "split_budget": 0.0}),
-    ("random", {"partition_rate": 0.3}),
-    ("range", {"partition_rate": 4}),
-    *[("purely-random", {"n_leaves": n}) for n in (2, 50)],
-    *[("centered", {"n_leaves": n, "partition_rate": 0.4}) for n in (2, 9, 200)],
-    ("comparison", {"partition_rate": 3.0}),
+    *[("data-driven", {"multinomial_probability": p}) for p in (0, 1)],
+    ("data-driven", {"multinomial_probability": 1.0, "split_budget": 0.0}),
+    ("random", {"honest_fraction": 0.7}),
+    ("range", {"honest": True, "honest_fraction": 0.2}),
+    *[("purely-random", {"max_leaf_nodes": n}) for n in (2, 50)],
+    *[("centered", {"max_leaf_nodes": n, "honest_fraction": 0.7}) for n in (2, 9, 200)],
+    ("comparison", {"honest_fraction": 0.25}),
 ]
 
 
@@ -183,7 +184,7 @@ def test_other_parameters_of_the_twin(name, params):
     X, labels = mixed_frame(11, n_rows=50)
     y = target_of(name, labels)
     forest = forest_of(
-        name, n_estimators=3, min_samples_leaf=1, max_depth=5, **params
+        name, n_estimators=3, min_samples_split=2, max_depth=5, **params
     ).fit(X, y)
     twin = twin_of(forest, X, y)
     assert_same_trees(forest, twin)
@@ -196,7 +197,7 @@ def test_more_values_than_bins(name, max_bins):
     rng = np.random.default_rng(5)
     X = pd.DataFrame(rng.normal(size=(270, 2)), columns=["a", "b"])
     y = target_of(name, (X["a"] * X["b"] > 0).to_numpy())
-    forest = forest_of(name, n_estimators=1, max_bins=max_bins, min_samples_leaf=15)
+    forest = forest_of(name, n_estimators=1, max_bins=max_bins, min_samples_split=16)
     check(forest, X, y, X)
 
 

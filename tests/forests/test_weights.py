@@ -20,6 +20,7 @@ from tests.forests.every import (
     target_of,
 )
 from tests.forests.sound import assert_sound
+from tests.leaves import leaf_options
 
 VOTING = pytest.mark.parametrize("voting", ["hard", "soft"])
 
@@ -39,8 +40,7 @@ def test_a_tree_whose_structure_points_weigh_nothing(name, leaf_rule):
         name,
         n_estimators=50,
         class_weight={0: 0, 1: 0, 2: 1},
-        min_samples_leaf=1,
-        leaf_rule=leaf_rule,
+        **leaf_options(leaf_rule, 1),
     ).fit(X, y)
     # Some tree has no row of class 2 among its structure points.
     assert any((y[forest.structure_samples(t)] != 2).all() for t in range(50))
@@ -53,7 +53,7 @@ def test_balanced_classes_with_real_weights_do_not_see_the_order_of_rows(name):
     rng = np.random.default_rng(0)
     X, y, weight = rng.random((400, 2)), rng.integers(0, 3, 400), rng.random(400)
     forest = forest_of(
-        name, n_estimators=2, class_weight="balanced", min_samples_leaf=5
+        name, n_estimators=2, class_weight="balanced", min_samples_split=6
     )
     seen = set()
     for _ in range(5):
@@ -81,7 +81,7 @@ def test_class_of_weight_0(name, voting):
     forest = forest_of(
         name,
         voting=voting,
-        min_samples_leaf=1,
+        min_samples_split=2,
         class_weight={0: 1.0, 1: 0.0, 2: 1.0},
         n_estimators=40,
     ).fit(X, y)
@@ -99,7 +99,7 @@ def test_huge_range_of_real_weights(name):
     y = target_of(name, labels)
     weight = np.random.default_rng(0).random(60)
     weight[7] = 1e60
-    forest = forest_of(name, n_estimators=10, min_samples_leaf=1)
+    forest = forest_of(name, n_estimators=10, min_samples_split=2)
     forest.fit(X, y, sample_weight=weight)
     assert_sound(forest, X)
     filled = [7 in forest.estimation_samples(tree) for tree in range(10)]
@@ -117,7 +117,7 @@ def test_a_row_that_outweighs_all_others(name):
     """It is in every tree, or in 63 % of the bags: the forest tells its class."""
     weight = np.full(30, 0.001)
     weight[4] = 1e6
-    forest = forest_of(name, n_estimators=60, min_samples_leaf=1)
+    forest = forest_of(name, n_estimators=60, min_samples_split=2)
     forest.fit(np.zeros((30, 1)), np.arange(30) % 3, sample_weight=weight)
     assert forest.predict([[0.0]]) == [1]
     share = forest.predict_proba([[0.0]])[0, 1]
@@ -129,7 +129,7 @@ def test_means_are_weighted(name):
     """One leaf and real weights: the weighted mean of its rows."""
     rng = np.random.default_rng(0)
     y, weight = rng.normal(size=25), rng.random(25)
-    forest = forest_of(name, min_samples_leaf=100, leaf_rule="stop")
+    forest = forest_of(name, min_samples_split=101)
     forest.fit(np.zeros((25, 1)), y, sample_weight=weight)
     for number, tree in enumerate(forest.estimators_):
         if name in TUNED:

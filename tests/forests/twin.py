@@ -119,43 +119,50 @@ def rule_of(forest, n_features: int) -> rules.Rule:
     if name == "Breiman":
         return rules.Greedy(some)
     if name == "Denil":
-        mean = forest.feature_mean
+        mean = forest.mean_features
         mean = math.sqrt(n_features) if mean == "sqrt" else mean
-        return rules.Denil(mean, forest.range_points)
+        return rules.Denil(mean, forest.n_range_samples)
     if name == "Bernoulli":
-        chances = forest.feature_probability, forest.split_probability
+        chances = (
+            forest.random_feature_probability,
+            forest.random_cut_probability,
+        )
         return rules.Bernoulli(some, *chances)
     if name == "DataDrivenMultinomial":
         budgets = forest.feature_budget, forest.split_budget
-        return rules.DataDriven(some, forest.split_probability, *budgets)
+        return rules.DataDriven(some, forest.multinomial_probability, *budgets)
     assert name == "CompletelyRandom"
     return rules.Random()
 
 
-def rate_of(forest) -> float | None:
-    """Return structure over estimation points, None if every point is both."""
-    if getattr(forest, "supervised", False) or name_of(forest) == "PurelyRandom":
-        return None
-    if forest.partition_rate == "auto":
-        return 1.0 if forest.cuts == "data" else None
-    return forest.partition_rate
+def is_honest(forest) -> bool:
+    """Return whether one part of the points shapes a tree and the other fills it."""
+    honest = getattr(forest, "honest", hasattr(forest, "honest_fraction"))
+    return forest.cuts == "data" if honest == "auto" else honest
 
 
 def sides_of(forest, key, n_points: int) -> Sides:
     """Return structure and estimation points of the tree with this key."""
     if hasattr(forest, "oob_score"):
         return bootstrap(key, n_points), None
-    rate = rate_of(forest)
-    if rate is None:
+    if not is_honest(forest):
         return np.arange(n_points), None
-    return partition(key, n_points, rate)
+    return partition(key, n_points, forest.honest_fraction)
 
 
 def number_of_leaves(forest, n_points: int) -> int:
     """Return the number of cells, of so many points that fill them."""
-    if forest.n_leaves == "auto":
+    if forest.max_leaf_nodes == "auto":
         return math.ceil(n_points ** (3 / 4))
-    return forest.n_leaves
+    return forest.max_leaf_nodes
+
+
+def least_split(forest) -> int:
+    """Return how many points a node has at least that is split."""
+    given = getattr(forest, "min_samples_split", 2)
+    if given is None:
+        return 6 if forest.min_samples_leaf is None else 2
+    return given
 
 
 def limits_of(forest) -> dict:
@@ -163,8 +170,8 @@ def limits_of(forest) -> dict:
     criterion = getattr(forest, "criterion", "gini")
     return {
         "label_budget": getattr(forest, "label_budget", math.inf),
-        "min_samples_leaf": getattr(forest, "min_samples_leaf", 1),
-        "leaf_rule": getattr(forest, "leaf_rule", "stop"),
+        "min_samples_split": least_split(forest),
+        "min_samples_leaf": getattr(forest, "min_samples_leaf", None),
         "criterion": "variance" if is_regressor(forest) else criterion,
         "max_depth": getattr(forest, "max_depth", None),
         "min_weight_fraction": getattr(forest, "min_weight_fraction_leaf", 0.0),
@@ -266,7 +273,7 @@ def twin_tree(forest, twin: TwinForest, sides: Sides, key) -> Tree:
         return grow_centered(table, *sides, key, depth, n_tries, options)
     assert name == "Comparison"
     left = twin.left(table.x)
-    return grow_comparison(table, *sides, key, options, forest.supervised, left)
+    return grow_comparison(table, *sides, key, options, not forest.honest, left)
 
 
 def twin_of(

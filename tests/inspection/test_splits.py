@@ -16,6 +16,7 @@ from mrforest import (
     MultinomialForestRegressor,
 )
 from mrforest.inspection import plot_split_probabilities, split_probabilities
+from tests.leaves import leaf_options
 
 N_DRAWS = 4_000
 
@@ -67,7 +68,7 @@ def test_cuts_and_decreases():
 def test_multinomial(leaf_rule):
     X, y = table()
     forest = MultinomialForestClassifier(
-        feature_budget=3.0, split_budget=2.0, leaf_rule=leaf_rule
+        feature_budget=3.0, split_budget=2.0, **leaf_options(leaf_rule, 5)
     )
     found = split_probabilities(forest, X, y, n_draws=N_DRAWS)
     of_feature = [found.decrease[found.feature == f] for f in range(3)]
@@ -93,7 +94,7 @@ def test_bernoulli():
     """All three features (0.7) or one (0.3); the best cut (0.6) or any (0.4)."""
     X, y = table()
     forest = BernoulliForestClassifier(
-        max_features=None, feature_probability=0.3, split_probability=0.4
+        max_features=None, random_feature_probability=0.3, random_cut_probability=0.4
     )
     found = split_probabilities(forest, X, y, n_draws=N_DRAWS)
     best = [

@@ -25,12 +25,13 @@ from mrforest.interop import to_sklearn
 CLASSIFIERS = [
     getattr(mrforest, name)
     for name in mrforest.__all__
-    if name.endswith("Classifier") and not name.startswith(("Private", "Comparison"))
+    if name.endswith("Classifier")
+    and not name.startswith(("Private", "Comparison", "Rule"))
 ]
 REGRESSORS = [
     getattr(mrforest, name)
     for name in mrforest.__all__
-    if name.endswith("Regressor") and not name.startswith("Private")
+    if name.endswith("Regressor") and not name.startswith(("Private", "Rule"))
 ]
 
 

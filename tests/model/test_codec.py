@@ -217,11 +217,11 @@ def test_forests_of_many_classes_and_of_single_leaves(n_classes):
     y = np.arange(3 * n_classes) % n_classes
     for max_depth in (None, 4):
         forest = MultinomialForestClassifier(
-            40, random_state=0, max_depth=max_depth, min_samples_leaf=3
+            40, random_state=0, max_depth=max_depth, min_samples_split=4
         ).fit(X, y)
         again = pickle.loads(pickle.dumps(forest))
         np.testing.assert_array_equal(again.predict(X), forest.predict(X))
         np.testing.assert_array_equal(forest._forest.leaf_label.max(), y.max())
-    leaf = MultinomialForestClassifier(4, random_state=0, min_samples_leaf=len(X))
+    leaf = MultinomialForestClassifier(4, random_state=0, min_samples_split=len(X) + 1)
     assert len(leaf.fit(X, y)._forest.nodes) == 4
     assert len(pickle.loads(pickle.dumps(leaf)).predict(X)) == len(X)

@@ -79,7 +79,7 @@ def _numeric_threshold(
     feature: Feature, stream: Stream, options: Options
 ) -> float | None:
     interval = (min(feature.known_s), max(feature.known_s))
-    if options.leaf_rule == "floor":
+    if options.min_samples_leaf is not None:
         interval = _floor_interval(feature, options.min_samples_leaf)
     if interval is None:
         return None
@@ -88,7 +88,7 @@ def _numeric_threshold(
 
 def _leaves_enough(feature: Feature, category: float, options: Options) -> bool:
     """Tell whether equality with a category keeps the floor on both sides."""
-    if options.leaf_rule == "stop":
+    if options.min_samples_leaf is None:
         return True
     equal = len([value for value in feature.known_e if value == category])
     n_left = equal + feature.certain_left()
@@ -108,7 +108,7 @@ def _missing_against_rest(feature: Feature, options: Options) -> Cut | None:
     if feature.coin is None:
         return None
     smaller = min(len(feature.known_e), feature.n_missing_e)
-    if options.leaf_rule == "floor" and smaller < options.min_samples_leaf:
+    if options.min_samples_leaf is not None and smaller < options.min_samples_leaf:
         return None
     return Cut(feature.number, math.inf, is_equality=False, missing_left=False)
 
@@ -171,7 +171,7 @@ def grow_in_range(
 
     Without a list of estimation points they are the structure points.
     """
-    one_class_is_leaf = options.leaf_rule == "stop" or estimation is None
+    one_class_is_leaf = options.min_samples_leaf is None or estimation is None
     root = root_of(structure, estimation)
     waiting = [root]
     while waiting:

@@ -87,7 +87,7 @@ def _is_good(table: RawTable, pair: Pair, left: Left, mind_classes: bool) -> boo
 
 def _leaves_enough(branch: Branch, pair: Pair, left: Left, options: Options) -> bool:
     """Tell whether a pair keeps the floor on both sides."""
-    if options.leaf_rule == "stop":
+    if options.min_samples_leaf is None:
         return True
     sides = divide(branch.estimation, lambda row: left(row, *pair))
     return min(len(sides[0]), len(sides[1])) >= options.min_samples_leaf
@@ -141,7 +141,7 @@ def choose_pivots(
     if len(branch.structure) < 2:
         return None
     pair = _pair_by_tries(table, branch, stream, options, supervised, left)
-    if pair is None and options.leaf_rule == "stop":
+    if pair is None and options.min_samples_leaf is None:
         pair = _pair_by_list(table, branch, stream, supervised, left)
     return pair
 

@@ -46,16 +46,15 @@ def _is_leaf_at_once(
     params: Params,
     e_is_s: bool,
 ) -> bool:
-    k = params.min_samples_leaf
     if params.max_depth is not None and depth >= params.max_depth:
         return True
     # Classes, or the ranks of the targets in regression.
     is_pure = len({int(table.y[row]) for row in structure}) == 1
-    if params.leaf_rule == "stop":
-        return n_estimation <= k or is_pure
-    if params.leaf_rule == "floor":
-        return n_estimation < 2 * k or (e_is_s and is_pure)
-    raise ValueError(f"unknown leaf_rule {params.leaf_rule!r}")
+    if n_estimation < params.min_samples_split:
+        return True
+    if params.min_samples_leaf is None:
+        return is_pure
+    return n_estimation < 2 * params.min_samples_leaf or (e_is_s and is_pure)
 
 
 def look_at_features(

@@ -16,8 +16,8 @@ class Params:
 
     rule: Rule = field(default_factory=Multinomial)
     label_budget: float = math.inf
-    min_samples_leaf: int = 5
-    leaf_rule: str = "stop"
+    min_samples_split: int = 6
+    min_samples_leaf: int | None = None
     criterion: str = "gini"
     max_depth: int | None = None
     min_weight_fraction: float = 0.0

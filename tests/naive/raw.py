@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tests.leaves import leaf_options
 from tests.naive.draw import draw_label
 from tests.naive.model import Node, Tree
 from tests.naive.rng import LABEL, SPLIT, Stream, child_path
@@ -35,16 +36,12 @@ class RawTable:
 class Options:
     """When growth stops, how splits are scored and how labels are drawn."""
 
-    min_samples_leaf: int = 5
-    leaf_rule: str = "stop"
+    min_samples_split: int = 6
+    min_samples_leaf: int | None = None
     criterion: str = "gini"
     max_depth: int | None = None
     min_weight_fraction: float = 0.0
     label_budget: float = math.inf
-
-    def __post_init__(self) -> None:
-        if self.leaf_rule not in ("stop", "floor"):
-            raise ValueError(f"unknown leaf_rule {self.leaf_rule!r}")
 
 
 @dataclass
@@ -154,9 +151,8 @@ def is_leaf_at_once(
         return True
     if one_class_is_leaf and len({int(table.y[row]) for row in branch.structure}) == 1:
         return True
-    if options.leaf_rule == "stop":
-        return len(branch.estimation) <= options.min_samples_leaf
-    return len(branch.estimation) < 2 * options.min_samples_leaf
+    fewest = max(options.min_samples_split, 2 * (options.min_samples_leaf or 0))
+    return len(branch.estimation) < fewest
 
 
 def split_stream(key: Sequence[int], branch: Branch) -> Stream:
@@ -213,7 +209,7 @@ def is_refused(
 ) -> bool:
     """Tell whether a split leaves a child too few estimation points, or too light."""
     left, right = divide(branch.estimation, row_goes_left)
-    if options.leaf_rule == "stop" and (not left or not right):
+    if not left or not right:
         return True
     return is_too_light(table, branch, row_goes_left, options, whole)
 
@@ -282,7 +278,7 @@ def mixed_table(seed: int, n: int = 60) -> RawTable:
 
 def floor_of(k: int) -> Options:
     """Return the options for leaves of at least k points."""
-    return Options(min_samples_leaf=k, leaf_rule="floor")
+    return Options(**leaf_options("floor", k))
 
 
 def rows_of_nodes(tree: Tree, table: RawTable, rows: Sequence[int]) -> list[list[int]]:

@@ -3,15 +3,19 @@
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from tests.naive.rng import SAMPLE, Stream
 
 
-def partition(key: Sequence[int], n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
+def partition(
+    key: Sequence[int], n: int, honest_fraction: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the structure points and the estimation points, each ascending."""
-    n_structure = math.floor(n * (rate / (1 + rate)) + 0.5)
+    share = 1 - Fraction(float(honest_fraction)).limit_denominator(10**6)
+    n_structure = math.floor(n * share + Fraction(1, 2))
     n_structure = max(n_structure, 1)
     n_structure = min(n_structure, n - 1)
 

@@ -21,9 +21,9 @@ from tests.naive.split import candidates, divide
 class SampledParams(Params):
     """How such a tree is grown.
 
-    A node of at most `min_samples_leaf` points is a leaf: this is k. A split that
-    leaves a child fewer than `min_side` points is refused: this is what forests call
-    `min_samples_leaf`. The rule is `Multinomial` or `Greedy`.
+    A split that leaves a child fewer than `min_side` points is refused: this is what
+    forests that tune themselves call `min_samples_leaf`. The rule is `Multinomial` or
+    `Greedy`.
     """
 
     min_side: int = 1
@@ -166,7 +166,7 @@ def _is_leaf_at_once(
 ) -> bool:
     if params.max_depth is not None and depth >= params.max_depth:
         return True
-    if n_points <= params.min_samples_leaf or len(structure) < 2:
+    if n_points < params.min_samples_split or len(structure) < 2:
         return True
     return len({int(table.y[row]) for row in structure}) == 1
 

@@ -115,7 +115,7 @@ def candidates(
 ) -> list[Candidate]:
     """Return the scored candidates of a feature in a node, in their order.
 
-    With `leaf_rule="floor"` those that leave too few estimation points on a side are
+    With `min_samples_leaf` those that leave too few estimation points on a side are
     left out. The range of a rule is not considered here. `with_equality` says whether
     a numeric feature is cut by equality, too (§11).
     """
@@ -127,7 +127,7 @@ def candidates(
         candidate.n_estimation = (len(e_left), len(e_right))
         candidate.score = _score(table, left, right, params)
         smaller = min(len(e_left), len(e_right))
-        if params.leaf_rule == "stop" or smaller >= params.min_samples_leaf:
+        if smaller >= (params.min_samples_leaf or 0):
             kept.append(candidate)
     return kept
 

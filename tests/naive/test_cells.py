@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.leaves import leaf_options
 from tests.naive import cells, raw
 from tests.naive.cells import grow_centered, grow_in_range, grow_purely_random
 from tests.naive.predict import apply
@@ -15,7 +16,7 @@ from tests.naive.rng import Stream, child_path, tree_key
 
 NAN, INF = math.nan, math.inf
 KEYS = [tree_key(11, t) for t in range(400)]
-ONE = Options(min_samples_leaf=1)
+ONE = Options(min_samples_split=2)
 
 
 def tried(table, structure, estimation, script, options=ONE, feature=0):
@@ -136,9 +137,9 @@ def test_leaf_tests_in_range():
     def size(structure, estimation, options):
         return len(grow_in_range(table, structure, estimation, KEYS[0], options).nodes)
 
-    assert size(range(6), None, Options(min_samples_leaf=6)) == 1
-    assert size(range(6), None, Options(min_samples_leaf=1, max_depth=0)) == 1
-    assert size(range(6), None, Options(min_samples_leaf=1, max_depth=1)) == 3
+    assert size(range(6), None, Options(min_samples_split=7)) == 1
+    assert size(range(6), None, Options(min_samples_split=2, max_depth=0)) == 1
+    assert size(range(6), None, Options(min_samples_split=2, max_depth=1)) == 3
     assert size([0, 1, 2], range(6), ONE) == 1
     assert size([], range(6), ONE) == 1
     # Under the floor one class is a leaf only if E is S.
@@ -153,7 +154,7 @@ def test_leaf_tests_in_range():
 @pytest.mark.parametrize("seed", range(4))
 def test_cuts_in_range_on_mixed_tables(rule, seed):
     table = mixed_table(seed)
-    options = Options(min_samples_leaf=2, leaf_rule=rule)
+    options = Options(**leaf_options(rule, 2))
     structure, estimation = range(0, 60, 2), range(1, 60, 2)
     tree = grow_in_range(table, structure, estimation, KEYS[seed], options)
     assert raw.is_numbered_breadth_first(tree)

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.leaves import leaf_options
 from tests.naive.comparison import (
     apply_comparison,
     apply_left,
@@ -19,7 +20,7 @@ from tests.naive.sample import partition
 
 NAN = math.nan
 KEYS = [tree_key(5, t) for t in range(40)]
-ONE = Options(min_samples_leaf=1)
+ONE = Options(min_samples_split=2)
 
 
 def pivots(table, script, structure, estimation, options=ONE, supervised=False):
@@ -130,7 +131,7 @@ def test_classes_are_left_aside_at_last():
 @pytest.mark.parametrize("rule", ["stop", "floor"])
 def test_duplicates_only_make_a_leaf(rule, supervised):
     table = raw_table([[1.0, NAN, 2.0]] * 12, categorical=[2])
-    options = Options(min_samples_leaf=1, leaf_rule=rule)
+    options = Options(**leaf_options(rule, 1))
     tree = grow_comparison(table, range(12), None, KEYS[0], options, supervised)
     assert len(tree.nodes) == 1
     assert tree.nodes[0].pivots is None
@@ -178,8 +179,8 @@ def test_leaf_tests():
             ).nodes
         )
 
-    assert size(range(8), None, Options(min_samples_leaf=8)) == 1
-    assert size(range(8), None, Options(min_samples_leaf=1, max_depth=0)) == 1
+    assert size(range(8), None, Options(min_samples_split=9)) == 1
+    assert size(range(8), None, Options(min_samples_split=2, max_depth=0)) == 1
     assert size(range(8), None, floor_of(5)) == 1
     assert size([], range(8), ONE) == 1
     assert size([3], range(8), ONE) == 1
@@ -240,9 +241,9 @@ def test_mixed_tables(rule, supervised):
     y = (x[:, 0] > 0).astype(int)
     x[rng.random(x.shape) < 0.1] = NAN
     table = raw_table(x, y, categorical=[2])
-    options = Options(min_samples_leaf=3, leaf_rule=rule)
+    options = Options(**leaf_options(rule, 3))
     for key in KEYS[:6]:
-        structure, estimation = partition(key, 70, 1.0)
+        structure, estimation = partition(key, 70, 0.5)
         if supervised:
             structure, estimation = range(70), None
         tree = grow_comparison(table, structure, estimation, key, options, supervised)

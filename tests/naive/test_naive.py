@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.leaves import leaf_options
 from tests.naive.binning import cuts_of, encode, midpoint
 from tests.naive.cases import GREEDY, INF, NAN, six_rows, table_of
 from tests.naive.draw import draw, draw_label, draw_probabilities
@@ -86,13 +87,16 @@ def test_codes():
 def test_partition():
     """Sizes are rounded and clipped; the smallest words are the structure."""
     key = tree_key(3, 1)
-    for n, rate, size in [(1, 1, 0), (2, 9, 1), (5, 1, 3), (10, 0, 1), (9, 0.5, 3)]:
-        s, e = partition(key, n, rate)
+    for n, fraction, size in [
+        *[(1, 0.5, 0), (2, 0.1, 1), (5, 0.5, 3)],
+        *[(10, 0.99, 1), (9, 2 / 3, 3), (5, 0.7, 2)],
+    ]:
+        s, e = partition(key, n, fraction)
         assert len(s) == size
         assert sorted([*s, *e]) == list(range(n))
     stream = Stream(key, 0, 0)
     words = np.array([stream.word() for _ in range(20)])
-    s, e = partition(key, 20, 1)
+    s, e = partition(key, 20, 0.5)
     assert words[s].max() < words[e].min()
     assert len(s) == 10
 
@@ -183,9 +187,9 @@ def test_floor_keeps_points_on_both_sides():
     """With the floor rule a candidate leaves k estimation points on each side."""
     table = table_of([[i] for i in range(6)], [0, 1, 0, 1, 0, 1])
     rows = range(6)
-    params = Params(min_samples_leaf=2, leaf_rule="floor")
+    params = Params(**leaf_options("floor", 2))
     assert [c.code for c in candidates(table, rows, rows, 0, params)] == [1, 2, 3]
-    params = Params(min_samples_leaf=2, leaf_rule="stop")
+    params = Params(min_samples_split=3)
     assert len(candidates(table, rows, rows, 0, params)) == 5
 
 
@@ -196,7 +200,7 @@ def test_tree_by_hand(criterion):
     Gini scores of the five cuts are 2.8, 3.5, 14/3, 3.5, 3.6; then 2 and 3.
     """
     X, table = six_rows()
-    params = Params(**GREEDY, min_samples_leaf=1, criterion=criterion)
+    params = Params(**GREEDY, min_samples_split=2, criterion=criterion)
     if criterion == "gini":
         scores = [c.score for c in candidates(table, range(6), range(6), 0, params)]
         assert scores == pytest.approx([2.8, 3.5, 14 / 3, 3.5, 3.6])

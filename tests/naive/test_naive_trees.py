@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+from tests.leaves import leaf_options
 from tests.naive.cases import GREEDY, INF, NAN, random_rows, six_rows, table_of
 from tests.naive.grow import Node, Params, Tree, candidates, grow
 from tests.naive.importance import estimation_importance
@@ -19,7 +20,7 @@ KEY = tree_key(0, 0)
 def test_stop_rule():
     """At most k estimation points, one class, or an empty child make a leaf."""
     _, table = six_rows()
-    params = Params(**GREEDY, min_samples_leaf=3)
+    params = Params(**GREEDY, min_samples_split=4)
     assert len(grow(table, range(6), [0, 3, 5], KEY, params).nodes) == 1
     assert len(grow(table, range(6), [0, 3, 4, 5], KEY, params).nodes) == 3
     assert len(grow(table, [0, 1, 2], range(6), KEY, params).nodes) == 1
@@ -33,7 +34,7 @@ def test_stop_rule():
 def test_floor_rule():
     """Fewer than 2k estimation points make a leaf, one class does not."""
     _, table = six_rows()
-    params = Params(**GREEDY, min_samples_leaf=2, leaf_rule="floor")
+    params = Params(**GREEDY, **leaf_options("floor", 2))
     assert len(grow(table, range(6), [0, 3, 4], KEY, params).nodes) == 1
     # Rows 3, 3 below and 4, 5 above the only cuts with two points on each side.
     tree = grow(table, range(6), [3, 3, 4, 5], KEY, params)
@@ -46,10 +47,10 @@ def test_floor_rule():
 def test_max_depth_and_trivial_trees():
     """Depth 0 is a leaf, and so is a node without structure points."""
     _, table = six_rows()
-    params = Params(**GREEDY, min_samples_leaf=1, max_depth=0)
+    params = Params(**GREEDY, min_samples_split=2, max_depth=0)
     assert len(grow(table, range(6), range(6), KEY, params).nodes) == 1
     for rule in ("stop", "floor"):
-        params = Params(min_samples_leaf=1, leaf_rule=rule)
+        params = Params(**leaf_options(rule, 1))
         assert len(grow(table, [], range(6), KEY, params).nodes) == 1
         assert len(grow(table, range(6), [], KEY, params).nodes) == 1
 
@@ -58,7 +59,7 @@ def test_draws_of_the_root_and_its_children():
     """Budget 0 picks feature and cut by the node's first two uniform numbers."""
     X = np.array([[i, 7 - i, i % 4] for i in range(8)])
     table = table_of(X, [0, 1] * 4)
-    params = Params(Multinomial(0, 0), 0, min_samples_leaf=1, leaf_rule="floor")
+    params = Params(Multinomial(0, 0), 0, **leaf_options("floor", 1))
     for t in range(20):
         key = tree_key(5, t)
         nodes = grow(table, range(8), range(8), key, params).nodes
@@ -95,8 +96,8 @@ def test_weights():
 def test_masses_of_one_change_nothing():
     """Masses of 1 and class weights of 1 give the tree without weights."""
     X, y = random_rows(1)
-    s, e = partition(KEY, len(y), 1.0)
-    params = Params(min_samples_leaf=2)
+    s, e = partition(KEY, len(y), 0.5)
+    params = Params(min_samples_split=3)
     plain = grow(table_of(X, y, [2]), s, e, KEY, params)
     ones = np.ones(len(y), dtype=np.int64)
     heavy = table_of(X, y, [2], mass=ones, class_weight=np.ones(4))
@@ -108,7 +109,7 @@ def test_missing_alone_and_equality():
     """A tree may ask for missing alone, or for one category."""
     X = np.array([[0], [1], [2], [NAN], [NAN], [NAN]])
     table = table_of(X, [0, 0, 0, 1, 1, 1])
-    params = Params(**GREEDY, min_samples_leaf=1)
+    params = Params(**GREEDY, min_samples_split=2)
     tree = grow(table, range(6), range(6), KEY, params)
     assert len(tree.nodes) == 3
     assert tree.nodes[0].threshold == INF
@@ -132,11 +133,16 @@ def test_random_trees(rule, criterion, budget):
     """Raw rows reach the leaves whose masses they make, whatever the options."""
     X, y = random_rows(int(min(budget, 99)))
     table = table_of(X, y, categorical=[2])
-    params = Params(Multinomial(budget, budget), budget, 3, rule, criterion)
+    params = Params(
+        Multinomial(budget, budget),
+        budget,
+        **leaf_options(rule, 3),
+        criterion=criterion,
+    )
     trees = []
     for t in range(3):
         key = tree_key(11, t)
-        s, e = partition(key, len(y), 1.0)
+        s, e = partition(key, len(y), 0.5)
         tree = grow(table, s, e, key, params)
         trees.append(tree)
         leaves = apply(tree, X)
@@ -160,9 +166,9 @@ def test_shallow_tree_is_a_prefix():
     """The splits of a tree of depth 2 are those of the deep tree."""
     X, y = random_rows(4)
     table = table_of(X, y, categorical=[2])
-    s, e = partition(KEY, len(y), 1.0)
-    deep = grow(table, s, e, KEY, Params(min_samples_leaf=1))
-    shallow = grow(table, s, e, KEY, Params(min_samples_leaf=1, max_depth=2))
+    s, e = partition(KEY, len(y), 0.5)
+    deep = grow(table, s, e, KEY, Params(min_samples_split=2))
+    shallow = grow(table, s, e, KEY, Params(min_samples_split=2, max_depth=2))
     assert len(shallow.nodes) < len(deep.nodes)
     for a, b in zip(shallow.nodes, deep.nodes, strict=False):
         assert (a.depth, a.n_structure, a.n_estimation) == (
@@ -185,7 +191,7 @@ def test_soft_probabilities_by_hand():
 def test_importance_adds_up():
     """Decreases telescope: their sum is the root's n G less the leaves'."""
     _, table = six_rows()
-    params = Params(**GREEDY, min_samples_leaf=1)
+    params = Params(**GREEDY, min_samples_split=2)
     tree = grow(table, range(6), [0, 1, 3, 3, 4, 5], KEY, params)
     # Classes 00, 1112: G is 6/5 * (1 - 14/36) = 11/15 at the root, 4/3 * 6/16 = 1/2
     # on the right, and the right child's leaf with one point takes 1/2 from it.

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.leaves import leaf_options
 from tests.naive.cases import (
     GREEDY,
     INF,
@@ -26,7 +27,7 @@ from tests.naive.score import moment_and_mass, variance_score, variance_toleranc
 from tests.naive.target import fixed_point
 
 KEY = tree_key(0, 0)
-BEST = Params(**GREEDY, min_samples_leaf=1, criterion="variance")
+BEST = Params(**GREEDY, min_samples_split=2, criterion="variance")
 SIX = np.array([[i + 1.0, 8.0, i % 2] for i in range(6)])
 SIX_TARGETS = [0.0, 0.0, 0.0, 10.0, 10.0, 16.0]
 
@@ -193,7 +194,7 @@ def test_tree_by_hand(leaf_rule):
     """
     table, centre, unit = regression_table(SIX, SIX_TARGETS)
     assert (centre, unit) == (8.0, 2.0**-54)
-    params = replace(BEST, leaf_rule=leaf_rule)
+    params = replace(BEST, **leaf_options(leaf_rule, 1))
     tree = grow(table, range(6), None, KEY, params)
     nodes = tree.nodes
     assert [node.feature for node in nodes] == [0, None, 0, None, None]
@@ -225,7 +226,7 @@ def test_honest_tree_by_hand():
     assert mean_values([tree], SIX[[0, 5]], centre, unit).tolist() == [0.0, 10.0]
     # Equal structure targets stop the one leaf rule, not the other.
     assert len(grow(table, [0, 1, 2], range(6), KEY, BEST).nodes) == 1
-    floor = replace(BEST, leaf_rule="floor")
+    floor = replace(BEST, **leaf_options("floor", 1))
     assert len(grow(table, [0, 1, 2], range(6), KEY, floor).nodes) > 1
     assert len(grow(table, [0, 1, 2], None, KEY, floor).nodes) == 1
 
@@ -305,8 +306,8 @@ def test_importance_adds_up():
     X, classes = random_rows(2)
     y = classes + np.random.default_rng(2).normal(size=len(classes))
     table, _, unit = regression_table(X, y, [2])
-    s, e = partition(KEY, len(y), 1.0)
-    params = Params(min_samples_leaf=2, leaf_rule="floor", criterion="variance")
+    s, e = partition(KEY, len(y), 0.5)
+    params = Params(**leaf_options("floor", 2), criterion="variance")
     tree = grow(table, s, e, KEY, params)
     leaves = apply(tree, X)[e]
     expected = len(e) * np.var(y[e], ddof=1)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import poisson
 
+from tests.leaves import leaf_options
 from tests.naive.cases import (
     GREEDY,
     INF,
@@ -250,7 +251,7 @@ def test_positions_are_those_of_the_node():
 def test_range_and_floor():
     """A candidate must pass both."""
     _, table = six_rows()
-    params = Params(Denil(0.0, 2), min_samples_leaf=3, leaf_rule="floor")
+    params = Params(Denil(0.0, 2), **leaf_options("floor", 3))
     # N = 0 for any number. Feature 0 has the one cut 2 with three points on each side;
     # the points 3 and 4 leave it out. Feature 1 has none. Feature 2 has one, and the
     # points 0 and 5 keep it.
@@ -274,7 +275,7 @@ def test_bootstrap():
 def test_one_list_of_points():
     """If the lists are one, the floor rule stops in a node of one class, too."""
     _, table = six_rows()
-    params = Params(**GREEDY, min_samples_leaf=1, leaf_rule="floor")
+    params = Params(**GREEDY, **leaf_options("floor", 1))
     tree = grow(table, range(6), None, KEY, params)
     assert [node.threshold for node in tree.nodes if node.feature == 0] == [3.5, 5.5]
     assert [node.n_estimation for node in tree.nodes] == [6, 3, 3, 2, 1]
@@ -282,7 +283,7 @@ def test_one_list_of_points():
     # Two equal lists are not one list: every point ends alone.
     assert len(grow(table, range(6), range(6), KEY, params).nodes) == 11
     # The stop rule does not care.
-    params = Params(**GREEDY, min_samples_leaf=1)
+    params = Params(**GREEDY, min_samples_split=2)
     one = grow(table, range(6), None, KEY, params)
     assert str(one) == str(grow(table, range(6), range(6), KEY, params))
 
@@ -290,7 +291,7 @@ def test_one_list_of_points():
 def lists_of(how: str, key, n: int):
     """Return structure and estimation points of a tree."""
     if how == "partition":
-        return partition(key, n, 1.0)
+        return partition(key, n, 0.5)
     return (bootstrap(key, n) if how == "bootstrap" else range(n)), None
 
 
@@ -305,7 +306,7 @@ def test_trees_of_all_rules(criterion, rule, leaf_rule, how):
         table, _, _ = regression_table(X, np.sin(np.arange(60.0)) + y, [2])
     else:
         table = table_of(X, y, [2])
-    params = Params(rule, INF, 3, leaf_rule, criterion)
+    params = Params(rule, INF, **leaf_options(leaf_rule, 3), criterion=criterion)
     key = tree_key(5, 3)
     s, e = lists_of(how, key, 60)
     tree = grow(table, s, e, key, params)

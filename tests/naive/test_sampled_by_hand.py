@@ -115,7 +115,7 @@ def test_equality_of_a_numeric_feature():
         ("missing", 3, False),
     ]
     # The best of all is equality with 5, and its threshold is the value.
-    best = SampledParams(rule=Multinomial(INF, INF), min_samples_leaf=1)
+    best = SampledParams(rule=Multinomial(INF, INF), min_samples_split=2)
     grown = grow_sampled(table, [0, 1, 2, 3, 4], 4, tree_key(0, 0), best)
     root = grown.tree.nodes[0]
     assert (root.is_equality, root.threshold, root.missing_left) == (True, 5.0, False)
@@ -126,7 +126,7 @@ def test_what_prefixes_say():
     """Of points 3 and 7, in a tree that cuts eight points into halves of one class."""
     table = table_of([[i] for i in range(8)], [0, 0, 0, 1, 1, 1, 1, 0])
     table.mass = np.array([1, 2, 3, 4, 5, 6, 7, 8])
-    params = SampledParams(rule=Multinomial(INF, INF), min_samples_leaf=1)
+    params = SampledParams(rule=Multinomial(INF, INF), min_samples_split=2)
     points = [0, 1, 2, 4, 5, 6, 3, 7]
     grown = grow_sampled(table, points, 6, tree_key(0, 0), params)
     assert grown.points[1:] == [[0, 1, 2], [3, 4, 5, 6, 7]]
@@ -139,7 +139,7 @@ def test_shares_without_any_weight_are_alike():
     """Points 2 and 3 are held out; the class of the others has the weight 0."""
     table = table_of([[0], [1], [2], [3]], [0, 0, 1, 1])
     table.class_weight = np.array([0.0, 0.5])
-    params = SampledParams(rule=Multinomial(INF, INF), min_samples_leaf=1)
+    params = SampledParams(rule=Multinomial(INF, INF), min_samples_split=2)
     grown = grow_sampled(table, [0, 1, 2, 3], 2, tree_key(0, 0), params)
     assert grown.points == [[0, 1, 2, 3]]
     assert prefix_says(table, grown, 3, 1) == [0.0, 1.0]

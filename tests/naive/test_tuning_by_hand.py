@@ -162,7 +162,7 @@ def stump(table, points, n_structure, key, params) -> SampledTree:
     """Cut at the middle, as long as the node is larger than a leaf."""
     everyone = sorted(points)
     half = len(everyone) // 2
-    if len(everyone) <= params.min_samples_leaf:
+    if len(everyone) < params.min_samples_split:
         return SampledTree(Tree([Node(0, 0, len(everyone))]), [everyone])
     nodes = [Node(0, 0, len(everyone), feature=0, left=1), Node(1, 0, half)]
     nodes.append(Node(1, 0, len(everyone) - half))

@@ -171,7 +171,7 @@ def params_of(setting: Setting, leaf_size: int, asked: Asked) -> SampledParams:
         rule=Multinomial(
             setting.feature_budget, setting.split_budget, setting.max_features
         ),
-        min_samples_leaf=leaf_size,
+        min_samples_split=leaf_size + 1,
         criterion=setting.criterion,
         max_scored=256 if setting.criterion == "variance" else 128,
         max_depth=asked.max_depth,

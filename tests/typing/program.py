@@ -41,11 +41,11 @@ def estimate(X: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     return float(means.mean())
 
 
-def misuse(leaf_rule: str) -> None:
+def misuse(criterion: str) -> None:
     """Each line has one error, and a type checker that overlooked it would say so."""
     MultinomialForestClassifier(n_trees=100)  # type: ignore[call-arg]
     MultinomialForestClassifier(max_depth="deep")  # type: ignore[arg-type]
-    MultinomialForestClassifier(leaf_rule=leaf_rule)  # type: ignore[arg-type]
+    MultinomialForestClassifier(criterion=criterion)  # type: ignore[arg-type]
     # The first parameter may be given by its place, the others may not.
     MultinomialForestClassifier(100, 10.0)  # type: ignore[call-arg]
     BreimanForestRegressor(100, "sqrt")  # type: ignore[call-arg]

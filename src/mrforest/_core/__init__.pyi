@@ -225,17 +225,17 @@ def words(key: Key, path: int, purpose: int, n: int) -> NDArray[np.uint64]: ...
 # ---- growth ----------------------------------------------------------------------
 
 class Limits:
+    min_split: int
     min_leaf: int
     min_side: int
-    has_floor: bool
     max_depth: int
     min_weight: float
     label_budget: float
     def __init__(
         self,
         *,
+        min_split: int,
         min_leaf: int,
-        has_floor: bool,
         max_depth: int,
         min_weight: float,
         label_budget: float,

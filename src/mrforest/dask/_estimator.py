@@ -41,8 +41,8 @@ GatherRows = Annotated[
 class ClusterParameters:
     """Those that the local estimator does not have."""
 
-    client: ClientOrNone = None
     _: KW_ONLY
+    client: ClientOrNone = None
     gather_rows: GatherRows = None
 
 
@@ -70,7 +70,7 @@ Examples
 >>> X, y = load_iris(return_X_y=True)
 >>> rows, labels = da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50)
 >>> with Client(processes=False, dashboard_address=None) as client:
-...     forest = {name}(client, {options})
+...     forest = {name}({options}, client=client)
 ...     found = forest.fit(rows, labels).predict(rows).compute()
 >>> found.shape, type(forest.to_local()).__name__
 ((150,), '{local}')
@@ -79,8 +79,7 @@ Examples
 
 def on_cluster(cls: type[Any]) -> type[Any]:
     """Give a class its parameters, those of its local estimator, and its docstring."""
-    local = {name: one.by_name() for name, one in cls._local_class._parameters.items()}
-    set_parameters(cls, CLUSTER_ONLY | local)
+    set_parameters(cls, cls._local_class._parameters | CLUSTER_ONLY)
     cls.__doc__ = inspect.cleandoc(cls.__doc__ or "") + DOCUMENTATION.format(
         cluster_parameters=described(CLUSTER_ONLY),
         name=cls.__name__,
@@ -123,7 +122,7 @@ class OnCluster(FittedClassifier):
         # A client cannot be copied.
         params = clone(self._local_class(**self._local_params())).get_params(deep=False)
         new: type[Any] = type(self)
-        copy: Self = new(self.client, gather_rows=self.gather_rows, **params)
+        copy: Self = new(client=self.client, gather_rows=self.gather_rows, **params)
         return copy
 
     def __getstate__(self) -> dict[str, Any]:

@@ -95,7 +95,7 @@ class SampledNodes:
         return bool(
             node.depth == limits.max_depth
             or node.n_structure < 2
-            or node.n_points <= limits.min_leaf
+            or node.n_points < limits.min_split
             or np.count_nonzero(counts.structure) < 2
             or (self._spec.n_asked >= 0 and counts.n_first == 0)
         )

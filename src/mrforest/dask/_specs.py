@@ -130,7 +130,7 @@ class ForestSpec:
     @property
     def needs_estimation_bins(self) -> bool:
         """Whether a split depends on the bins of the estimation points, too."""
-        return bool(self.limits.has_floor and self.is_honest)
+        return self.limits.min_leaf > 0 and self.is_honest
 
     def chooser(self) -> _core.Chooser:
         """Return what splits and weighs nodes."""

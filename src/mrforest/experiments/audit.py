@@ -242,7 +242,7 @@ def check_forests(epsilon: float, runs: int, n_jobs: int) -> Iterator[Check]:
     n = max(1, round(2 / epsilon))
     X, y = np.zeros((n + 1, 1)), np.append(np.zeros(n, dtype=np.int64), 1)
     private = private_forest(
-        epsilon, bounds=(0, 3), n_estimators=1, max_depth=2, n_public=n
+        epsilon, bounds=(0, 3), n_estimators=1, max_depth=2, n_samples_public=n
     )
     bound = partial(audit.empirical, runs=runs, n_jobs=n_jobs)
     found = bound(private, (X, y), (X[:n], y[:n]))

@@ -3,7 +3,7 @@
 
 The paper's Theorem 1 promises that the error tends to the Bayes risk if the size k of a
 leaf grows with the number n of rows, k → ∞ and k/n → 0. Here k = √n / 2, which is the
-paper's 5 at n = 100, and `leaf_rule="floor"`, which is what the theorem covers, for all
+paper's 5 at n = 100, as `min_samples_leaf`, which is what the theorem covers, for all
 forests of the paper. Two of them are also grown as the paper's experiments do, with
 k = 5 for any n.
 
@@ -182,7 +182,7 @@ def _make_forest(settings: Mapping[str, Any]) -> Any:
     }
     if name in SELF_TUNING:
         return ForestClassifier(max_bins=SELF_TUNING[name], **common)
-    return make_forest(*BY_RULE[name], min_samples_leaf=settings["k"], **common)
+    return make_forest(*BY_RULE[name], k=settings["k"], **common)
 
 
 def excess_of(forest: Any, distribution: Distribution, n_test: int = N_TEST) -> float:

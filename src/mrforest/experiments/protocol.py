@@ -33,6 +33,7 @@ __all__ = [
     "PAPER",
     "Table",
     "as_table",
+    "leaf_parameters",
     "leaf_rules",
     "load_table",
     "make_forest",
@@ -155,11 +156,11 @@ EXACT: dict[str, Any] = {"max_bins": "exact"}
 FEW: dict[str, Any] = {**EXACT, "max_features": "sqrt"}
 BUDGETS = {"feature_budget": 10.0, "split_budget": 10.0, "label_budget": np.inf}
 MADE_OF: dict[str, tuple[type[Forest], dict[str, Any]]] = {
-    "Denil14": (DenilForestClassifier, {**EXACT, "feature_mean": "sqrt"}),
+    "Denil14": (DenilForestClassifier, {**EXACT, "mean_features": "sqrt"}),
     "BRF": (BernoulliForestClassifier, FEW),
     "CompRF-C": (ComparisonForestClassifier, {}),
     "MRF": (MultinomialForestClassifier, {**EXACT, **BUDGETS}),
-    "CompRF-I": (ComparisonForestClassifier, {"supervised": True}),
+    "CompRF-I": (ComparisonForestClassifier, {"honest": False}),
     "Breiman": (BreimanForestClassifier, FEW),
     "completely random": (CompletelyRandomForestClassifier, EXACT),
     "DMRF-style": (DataDrivenMultinomialForestClassifier, FEW),
@@ -190,12 +191,38 @@ def leaf_rules(forest: str) -> tuple[str, ...]:
     return EXTRA_RULES.get(forest, LEAF_RULES)
 
 
+def leaf_parameters(leaf_rule: str, k: int) -> dict[str, int | None]:
+    """Return the parameters of a forest for a leaf rule.
+
+    Parameters
+    ----------
+    leaf_rule : {"stop", "floor"}
+        "stop": nodes of at most k estimation points are not split. "floor": each leaf
+        has at least k of them.
+    k : int
+        Points of a leaf.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> from mrforest.experiments import protocol
+    >>> protocol.leaf_parameters("stop", 5)
+    {'min_samples_split': 6, 'min_samples_leaf': None}
+    """
+    if leaf_rule == "stop":
+        return {"min_samples_split": k + 1, "min_samples_leaf": None}
+    return {"min_samples_split": 2, "min_samples_leaf": k}
+
+
 def make_forest(
     name: str,
     leaf_rule: str,
     *,
     n_estimators: int = N_ESTIMATORS,
-    min_samples_leaf: int = LEAF_SIZE,
+    k: int = LEAF_SIZE,
     categorical_features: NDArray[np.bool_] | None = None,
     n_jobs: int = 1,
     random_state: int | None = None,
@@ -210,8 +237,8 @@ def make_forest(
         One of `leaf_rules(name)`.
     n_estimators : int, default=100
         Number of trees, t in the paper.
-    min_samples_leaf : int, default=5
-        k in the paper. Not for scikit-learn's forest, which has its defaults.
+    k : int, default=5
+        Points of a leaf. Not for scikit-learn's forest, which has its defaults.
     categorical_features : ndarray of bool or None, default=None
         Which features are categories. scikit-learn's forest takes them as numbers.
     n_jobs : int, default=1
@@ -229,7 +256,7 @@ def make_forest(
     >>> from mrforest.experiments import protocol
     >>> protocol.make_forest("MRF", "stop", n_estimators=10)
     MultinomialForestClassifier(categorical_features=None, max_bins='exact',
-                                n_estimators=10, n_jobs=1)
+                                min_samples_split=6, n_estimators=10, n_jobs=1)
     """
     if leaf_rule not in (allowed := leaf_rules(name)):
         raise ValueError(f"leaf_rule={leaf_rule!r} of {name} must be one of {allowed}")
@@ -242,8 +269,7 @@ def make_forest(
         return RandomForestClassifier(**common)
     kind, parameters = MADE_OF[name]
     return kind(
-        leaf_rule=leaf_rule,
-        min_samples_leaf=min_samples_leaf,
+        **leaf_parameters(leaf_rule, k),
         categorical_features=categorical_features,
         **parameters,
         **common,
@@ -304,7 +330,7 @@ def measure_fold(settings: Mapping[str, Any]) -> dict[str, float]:
         settings["forest"],
         settings["leaf_rule"],
         n_estimators=settings["n_estimators"],
-        min_samples_leaf=settings["min_samples_leaf"],
+        k=settings["min_samples_leaf"],
         categorical_features=table.is_categorical,
         random_state=_seed(settings["seed"], settings["repetition"], settings["fold"]),
     )

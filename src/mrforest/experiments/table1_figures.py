@@ -45,7 +45,7 @@ def draw_ranks(frame: pd.DataFrame) -> Figure | None:
     2
     """
     panels = {
-        f'leaf_rule="{rule}"': table1.complete(table1.accuracies(frame, rule))
+        f'leaf rule "{rule}"': table1.complete(table1.accuracies(frame, rule))
         for rule in protocol.LEAF_RULES
     }
     enough = {
@@ -123,7 +123,7 @@ def _draw_forest(
     for rule, colour, marker in (("floor", ORANGE, "D"), ("stop", BLUE, "o")):
         axes.scatter(
             ours[rule], y, s=16, color=colour, marker=marker,
-            label=f'ours, leaf_rule="{rule}"', zorder=3,
+            label=f'ours, leaf rule "{rule}"', zorder=3,
         )  # fmt: skip
     values = [*ours.values(), *([] if theirs is None else [theirs])]
     lowest = min(series.min() for series in values)

@@ -44,7 +44,7 @@ def grid(frame: pd.DataFrame, leaf_rule: str) -> Grid:
     >>> frame = pd.DataFrame({**w.settings, **w.measure(w.settings)} for w in wanted)
     >>> grid = table1_grids.grid(frame, "stop")
     >>> grid.title
-    'Accuracy (%), leaf_rule="stop", 10 folds'
+    'Accuracy (%), leaf rule "stop", 10 folds'
     >>> grid.heading
     ['dataset', 'BRF', 'MRF', 'Breiman']
     """
@@ -61,7 +61,7 @@ def grid(frame: pd.DataFrame, leaf_rule: str) -> Grid:
         ],
     ]
     return Grid(
-        title=f'Accuracy (%), leaf_rule="{leaf_rule}", {n_folds} folds',
+        title=f'Accuracy (%), leaf rule "{leaf_rule}", {n_folds} folds',
         heading=["dataset", *table],
         rows=_rows(table, gaps, winners),
         summary=[

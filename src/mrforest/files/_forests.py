@@ -42,7 +42,10 @@ RECORDS: dict[str, type[Any]] = {
     )
 }
 KINDS = {kind.__name__: kind for kind in OF_KIND}
-FORESTS = [name for name in mrforest.__all__ if "Forest" in name]
+# A rule in Python cannot be written.
+FORESTS = [
+    name for name in mrforest.__all__ if "Forest" in name and "RuleForest" not in name
+]
 
 # Attributes that are written in another way, that belong to where a forest was fitted,
 # or that only a warm start uses

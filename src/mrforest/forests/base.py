@@ -35,6 +35,7 @@ from mrforest.data.training import (
     prepare,
     useful_threads,
 )
+from mrforest.forests.declaration import Declared
 from mrforest.forests.growing import Grower, Tree, add_views, grow_all, grow_one
 from mrforest.forests.sampling import Sampler, Sides, seed_from, tree_key
 from mrforest.forests.targets import read_sample_weight
@@ -55,6 +56,7 @@ class BaseForest(CallbackSupportMixin, FittedForest):
     """A forest of trees grown by the compiled engine."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    _parameters: ClassVar[dict[str, Declared]]
     # See `prepare`.
     _repeats_rows: ClassVar[bool] = True
     _offers_equality: ClassVar[bool] = False
@@ -91,13 +93,20 @@ class BaseForest(CallbackSupportMixin, FittedForest):
     def _limits(self, interrupt: NDArray[np.uint8]) -> _core.Limits:
         """Return how far trees grow."""
         return _core.Limits(
-            min_leaf=min(self.min_samples_leaf, MAX_POINTS),
-            has_floor=self.leaf_rule == "floor",
+            min_split=min(self._min_split(), MAX_POINTS + 1),
+            min_leaf=min(self.min_samples_leaf or 0, MAX_POINTS),
             max_depth=min(self.max_depth or MAX_POINTS, MAX_POINTS),
             min_weight=self.min_weight_fraction_leaf,
             label_budget=self._label_budget(),
             interrupt=interrupt,
         )
+
+    def _min_split(self) -> int:
+        """Return the least number of estimation points of a node that is split."""
+        given: int | None = self.min_samples_split
+        if given is None:
+            return 6 if self.min_samples_leaf is None else 2
+        return given
 
     def _label_budget(self) -> float:
         """Budget of the label draw; majority unless a forest says otherwise."""
@@ -106,6 +115,10 @@ class BaseForest(CallbackSupportMixin, FittedForest):
     def _max_bins(self) -> Any:
         """Bins of a feature; None: trees look at values, not codes."""
         return self.max_bins
+
+    def _unused(self) -> Iterator[tuple[str, str]]:
+        """Yield parameters that other parameters switch off, and which these are."""
+        yield from ()
 
     @abstractmethod
     def _read_target(
@@ -144,13 +157,15 @@ class BaseForest(CallbackSupportMixin, FittedForest):
             Whole numbers repeat rows (0 removes them), as if the rows stood in the
             table so many times; classes and categories are read from all rows. Any
             other weights multiply a row's part in counts and means; the row stays one
-            point for `min_samples_leaf`.
+            point for `min_samples_split` and `min_samples_leaf`.
 
         Returns
         -------
         self : estimator
             The fitted forest. It does not depend on the order of the rows.
         """
+        for name, why in self._unused():
+            check_default(self, name, why)
         with self._unchanged_by_errors():
             return self._fit(X, y, sample_weight)
 
@@ -321,6 +336,16 @@ class BaseForest(CallbackSupportMixin, FittedForest):
         """
         check_is_fitted(self)
         return shares_of(self._structure_decrease)
+
+
+def check_default(forest: BaseForest, name: str, why: str) -> None:
+    """Raise an error if a parameter that has no effect was given."""
+    default = forest._parameters[name].parameter.default
+    value = getattr(forest, name)
+    if value is not default and value != default:
+        raise ValueError(
+            f"{name}={value!r} has no effect with {why}; it must be {default!r}"
+        )
 
 
 def shares_of(decrease: NDArray[np.float64]) -> NDArray[np.float64]:

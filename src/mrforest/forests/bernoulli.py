@@ -15,15 +15,15 @@ from mrforest.forests.mixins import (
     HonestForest,
 )
 
-FeatureProbability = Annotated[
+RandomFeatureProbability = Annotated[
     "float",
     p.PROBABILITY,
     Doc("""float
-        p1 of the paper: with this probability a node looks at one feature, not at
-        ``max_features``."""),
+        p1 of the paper: with this probability a node looks at one feature, drawn at
+        random, not at ``max_features``."""),
 ]
 
-SplitProbability = Annotated[
+RandomCutProbability = Annotated[
     "float",
     p.PROBABILITY,
     Doc("""float
@@ -38,8 +38,8 @@ class BernoulliForest(HonestForest):
     def _rule(self, n_features: int) -> _core.SplitRule:
         return _core.Bernoulli(
             p.count_features(self.max_features, n_features),
-            self.feature_probability,
-            self.split_probability,
+            self.random_feature_probability,
+            self.random_cut_probability,
         )
 
 
@@ -51,8 +51,8 @@ class BernoulliForestClassifier(BernoulliForest, BaseForestClassifier):
     tossed at each node: the first decides whether one feature is looked at or several,
     the second whether the cut is drawn or the best is taken.
 
-    *Consistency*: proved by the authors if both probabilities are positive, with
-    ``leaf_rule="floor"`` and a k that grows with n, k/n tending to 0.
+    *Consistency*: proved by the authors if both probabilities are positive, with a
+    ``min_samples_leaf`` k that grows with n, k/n tending to 0.
 
     *Readings*: the random cut is drawn feature first, then uniformly over its candidate
     cuts (the paper leaves open how); square roots are rounded down.
@@ -88,11 +88,11 @@ class BernoulliForestClassifier(BernoulliForest, BaseForestClassifier):
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
     max_features: p.MaxFeatures = "sqrt"
-    feature_probability: FeatureProbability = 0.05
-    split_probability: SplitProbability = 0.05
-    partition_rate: p.PartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: p.LeafRule = "stop"
+    random_feature_probability: RandomFeatureProbability = 0.05
+    random_cut_probability: RandomCutProbability = 0.05
+    honest_fraction: p.HonestFraction = 0.5
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: p.MinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     criterion: p.Criterion = "gini"
     max_depth: p.MaxDepth = None
@@ -113,8 +113,8 @@ class BernoulliForestRegressor(BernoulliForest, BaseForestRegressor):
     As the classifier, with the decrease of the variance as the score of a cut; a leaf
     tells the mean of its estimation points.
 
-    *Consistency*: proved by the authors if both probabilities are positive, with
-    ``leaf_rule="floor"`` and a k that grows with n, k/n tending to 0.
+    *Consistency*: proved by the authors if both probabilities are positive, with a
+    ``min_samples_leaf`` k that grows with n, k/n tending to 0.
 
     *Readings*: the random cut is drawn feature first, then uniformly over its candidate
     cuts (the paper leaves open how); square roots are rounded down.
@@ -149,11 +149,11 @@ class BernoulliForestRegressor(BernoulliForest, BaseForestRegressor):
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
     max_features: p.MaxFeatures = "sqrt"
-    feature_probability: FeatureProbability = 0.05
-    split_probability: SplitProbability = 0.05
-    partition_rate: p.PartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: p.ValueLeafRule = "stop"
+    random_feature_probability: RandomFeatureProbability = 0.05
+    random_cut_probability: RandomCutProbability = 0.05
+    honest_fraction: p.HonestFraction = 0.5
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: p.ValueMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     max_depth: p.MaxDepth = None
     max_bins: p.MaxBins = 255

@@ -29,10 +29,10 @@ class BreimanForestClassifier(BreimanForest, OutOfBagClassifier):
     *Consistency*: proved for regression with additive models and for variants (Scornet,
     Biau, Vert 2015, and others since), not for this forest as people use it.
 
-    *Readings*: ``min_samples_leaf`` is the size of a leaf, not the size at which a node
-    is left alone (``leaf_rule`` has both), and counts the points of the bag, repeated
-    ones as often as they were drawn. Breiman's vote was hard; averaging shares is as
-    good or better and is what scikit-learn does.
+    *Readings*: ``min_samples_split`` and ``min_samples_leaf`` are those of scikit-learn
+    (R's ``nodesize`` k is a ``min_samples_split`` of k + 1), and count the points of
+    the bag, repeated ones as often as they were drawn. Breiman's vote was hard;
+    averaging shares is as good or better and is what scikit-learn does.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class BreimanForestClassifier(BreimanForest, OutOfBagClassifier):
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
     max_features: p.MaxFeatures = "sqrt"
+    min_samples_split: p.BagMinSamplesSplit = 2
     min_samples_leaf: p.BagMinSamplesLeaf = 1
-    leaf_rule: p.BagLeafRule = "floor"
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     criterion: p.Criterion = "gini"
     max_depth: p.MaxDepth = None
@@ -124,8 +124,8 @@ class BreimanForestRegressor(BreimanForest, OutOfBagRegressor):
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
     max_features: p.MaxFeatures = 1 / 3
+    min_samples_split: p.BagMinSamplesSplit = 2
     min_samples_leaf: p.BagMinSamplesLeaf = 1
-    leaf_rule: p.BagLeafRule = "floor"
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     max_depth: p.MaxDepth = None
     max_bins: p.MaxBins = 255

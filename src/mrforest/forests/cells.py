@@ -21,7 +21,7 @@ from mrforest.forests.growing import Grower
 from mrforest.forests.mixins import BaseForestClassifier, HonestForest
 from mrforest.forests.sampling import AllPoints, Partition, Sampler
 
-NLeaves = Annotated[
+MaxLeafNodes = Annotated[
     "int | Literal['auto']",
     Interval(Integral, 1, 2**30, closed="both"),
     p.AUTO,
@@ -30,11 +30,12 @@ NLeaves = Annotated[
         the number of rows, so that cells shrink and fill up as n grows."""),
 ]
 
-LeavesOfDepth = Annotated[
-    NLeaves,
+MaxLeafNodesOfDepth = Annotated[
+    MaxLeafNodes,
     Doc("""int or "auto"
-        k_n of the paper: trees have the depth ceil(log2 k_n). "auto": n^(3/4), n the
-        number of rows that fill a tree, so that cells shrink and fill up as n grows.
+        k_n of the paper, rounded up to a power of two: trees have the depth
+        ceil(log2 k_n). "auto": n^(3/4), n the number of rows that fill a tree, so that
+        cells shrink and fill up as n grows.
     """),
 ]
 
@@ -92,7 +93,7 @@ class PurelyRandomForestClassifier(BaseForestClassifier):
 
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
-    n_leaves: NLeaves = "auto"
+    max_leaf_nodes: MaxLeafNodes = "auto"
     categorical_features: p.CategoricalFeatures = "from_dtype"
     voting: p.SoftVoting = "soft"
     class_weight: p.ClassWeight = None
@@ -102,7 +103,7 @@ class PurelyRandomForestClassifier(BaseForestClassifier):
     verbose: p.Verbose = 0
 
     def _grower(self, training: TrainingSet) -> Grower:
-        n_leaves = count_leaves(self.n_leaves, training.n_points)
+        n_leaves = count_leaves(self.max_leaf_nodes, training.n_points)
         return partial(
             _core.grow_purely_random,
             box=_core.Box(training.values, training.is_categorical, False),
@@ -168,9 +169,9 @@ class CenteredForestClassifier(HonestForest, BaseForestClassifier):
 
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
-    n_leaves: LeavesOfDepth = "auto"
+    max_leaf_nodes: MaxLeafNodesOfDepth = "auto"
     max_features: DrawnFeatures = "sqrt"
-    partition_rate: p.PartitionRate = 1.0
+    honest_fraction: p.HonestFraction = 0.5
     criterion: p.Criterion = "gini"
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     categorical_features: p.CategoricalFeatures = "from_dtype"
@@ -183,8 +184,8 @@ class CenteredForestClassifier(HonestForest, BaseForestClassifier):
 
     def _grower(self, training: TrainingSet) -> Grower:
         n_points = training.n_points
-        n_filling = n_points - Partition(self.partition_rate).n_structure(n_points)
-        n_leaves = count_leaves(self.n_leaves, n_filling)
+        n_filling = n_points - Partition(self.honest_fraction).n_structure(n_points)
+        n_leaves = count_leaves(self.max_leaf_nodes, n_filling)
         return partial(
             _core.grow_centered,
             box=_core.Box(training.values, training.is_categorical, True),
@@ -199,18 +200,18 @@ class CenteredForestClassifier(HonestForest, BaseForestClassifier):
         return None
 
 
-def count_leaves(n_leaves: int | str, n_points: int) -> int:
-    """Return the number of cells that `n_leaves` means, for so many points."""
-    if n_leaves == "auto":
+def count_leaves(max_leaf_nodes: int | str, n_points: int) -> int:
+    """Return the number of cells that this means, for so many points."""
+    if max_leaf_nodes == "auto":
         return math.ceil(math.pow(n_points, 0.75))
-    return int(n_leaves)
+    return int(max_leaf_nodes)
 
 
 def cell_limits(interrupt: NDArray[np.uint8], min_weight: float = 0.0) -> _core.Limits:
     """Return limits that limit next to nothing: cells do not look at their points."""
     return _core.Limits(
-        min_leaf=1,
-        has_floor=False,
+        min_split=2,
+        min_leaf=0,
         max_depth=-1,
         min_weight=min_weight,
         label_budget=np.inf,

@@ -39,11 +39,13 @@ def is_same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-Supervised = Annotated[
+Honest = Annotated[
     "bool",
     "boolean",
     Doc("""bool
-        Whether pivots must be of different classes."""),
+        True (CompRF-C): any two structure points may be pivots, and the estimation
+        points fill the leaves. False (CompRF-I): pivots must be of different classes,
+        and all rows shape and fill every tree."""),
 ]
 
 Metric = Annotated[
@@ -78,20 +80,12 @@ Oracle = Annotated[
         then one column of item numbers, in fit and later, and no metric is used."""),
 ]
 
-LabelFreePartitionRate = Annotated[
-    p.PartitionRate,
-    Doc("""float
-        Number of structure points divided by number of estimation points. Only for
-        ``supervised=False``."""),
-]
-
-PivotLeafRule = Annotated[
-    p.LeafRule,
-    Doc("""{"stop", "floor"}
-        "stop": a node with at most k estimation points is not split, and a split that
-        would leave a child without estimation points is refused. "floor": pivots that
-        do not leave at least k estimation points on both sides are drawn again, up to
-        16 times in all."""),
+PivotMinSamplesLeaf = Annotated[
+    p.MinSamplesLeaf,
+    Doc("""int or None
+        An int k: pivots that do not leave at least k estimation points on both sides
+        are drawn again, up to 16 times in all. None: any pivots may be drawn, and the
+        node is a leaf if they leave a child without estimation points."""),
 ]
 
 ComparedFeatures = Annotated[
@@ -117,9 +111,9 @@ class ComparisonForestClassifier(HonestForest, BaseForestClassifier):
     to the first as to the second. Nothing else is asked of the data, so the forest
     works where all that is known is answers to "is i nearer to j than to k?".
 
-    - ``supervised=False`` (CompRF-C in the multinomial forest's paper): any two
+    - ``honest=True`` (CompRF-C in the multinomial forest's paper): any two
       structure points may be pivots, and the estimation points fill the leaves.
-    - ``supervised=True`` (CompRF-I): pivots are of different classes, and all rows
+    - ``honest=False`` (CompRF-I): pivots are of different classes, and all rows
       shape and fill every tree.
 
     *Consistency*: proved by its authors for regression, for a label-free forest whose
@@ -128,7 +122,7 @@ class ComparisonForestClassifier(HonestForest, BaseForestClassifier):
 
     *Readings*: one tree, one vote (the authors pool the rows of all leaves that a query
     falls into); several classes at once (they: one against one); leaves by
-    ``min_samples_leaf`` (they: 1 by default). Pivots that cannot be told apart are
+    ``min_samples_split`` (they: 2 by default). Pivots that cannot be told apart are
     drawn again, up to 16 times, and then searched; a node of equal rows is a leaf. A
     label-free forest does not stop at nodes of one class.
 
@@ -155,7 +149,7 @@ class ComparisonForestClassifier(HonestForest, BaseForestClassifier):
     >>> from sklearn.model_selection import cross_val_score
     >>> from mrforest import ComparisonForestClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> forest = ComparisonForestClassifier(supervised=True, random_state=0)
+    >>> forest = ComparisonForestClassifier(honest=False, random_state=0)
     >>> cross_val_score(forest, X, y, cv=5).mean() > 0.9
     np.True_
 
@@ -168,7 +162,7 @@ class ComparisonForestClassifier(HonestForest, BaseForestClassifier):
     >>> items = [[0], [1], [2], [3], [4], [5], [6]]
     >>> size = ["short"] * 3 + ["long"] * 4
     >>> forest = ComparisonForestClassifier(
-    ...     supervised=True, oracle=nearer, min_samples_leaf=1, random_state=0
+    ...     honest=False, oracle=nearer, min_samples_split=2, random_state=0
     ... )
     >>> forest.fit(items, size).predict([[0], [6]])
     array(['short', 'long'], dtype='<U5')
@@ -176,13 +170,13 @@ class ComparisonForestClassifier(HonestForest, BaseForestClassifier):
 
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
-    supervised: Supervised = False
+    honest: Honest = True
     metric: Metric = "euclidean"
     metric_params: MetricParams = None
     oracle: Oracle = None
-    partition_rate: LabelFreePartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: PivotLeafRule = "stop"
+    honest_fraction: p.OptionalHonestFraction = 0.5
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: PivotMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     max_depth: p.MaxDepth = None
     categorical_features: ComparedFeatures = "from_dtype"
@@ -194,7 +188,13 @@ class ComparisonForestClassifier(HonestForest, BaseForestClassifier):
     verbose: p.Verbose = 0
 
     def _sampler(self) -> Sampler:
-        return AllPoints() if self.supervised else super()._sampler()
+        return super()._sampler() if self.honest else AllPoints()
+
+    def _unused(self) -> Iterator[tuple[str, str]]:
+        if not self.honest:
+            yield "honest_fraction", "honest=False"
+        if self.oracle is not None:
+            yield "metric", "an oracle"
 
     def _criterion(self) -> str:
         return "gini"  # no split depends on it
@@ -317,7 +317,7 @@ class ComparisonForestClassifier(HonestForest, BaseForestClassifier):
         return partial(
             _core.grow_by_comparisons,
             comparer=self._comparison(training).comparer(training.values),
-            supervised=self.supervised,
+            supervised=not self.honest,
         )
 
     def _flat(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY
 from typing import Annotated, Any, Literal
 
@@ -13,7 +14,7 @@ from mrforest.forests import parameters as p
 from mrforest.forests.declaration import Doc, estimator
 from mrforest.forests.growing import Grower
 from mrforest.forests.mixins import BaseForestClassifier, HonestForest
-from mrforest.forests.sampling import AllPoints, Partition, Sampler
+from mrforest.forests.sampling import AllPoints, Sampler
 
 Cuts = Annotated[
     "Literal['data', 'range']",
@@ -22,15 +23,13 @@ Cuts = Annotated[
         Where cuts are drawn."""),
 ]
 
-OptionalPartitionRate = Annotated[
-    "float | Literal['auto'] | None",
-    p.POSITIVE,
+Honest = Annotated[
+    "bool | Literal['auto']",
+    "boolean",
     p.AUTO,
-    None,
-    Doc("""float, "auto" or None
-        Number of structure points divided by number of estimation points; None: all
-        rows shape and fill every tree. "auto": 1.0 for ``cuts="data"``, None for
-        "range"."""),
+    Doc("""bool or "auto"
+        Whether one part of the rows shapes a tree and the other fills its leaves; else
+        all rows do both. "auto": True for ``cuts="data"``, False for "range"."""),
 ]
 
 DataMaxBins = Annotated[
@@ -94,9 +93,10 @@ class CompletelyRandomForestClassifier(HonestForest, BaseForestClassifier):
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
     cuts: Cuts = "data"
-    partition_rate: OptionalPartitionRate = "auto"
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: p.LeafRule = "stop"
+    honest: Honest = "auto"
+    honest_fraction: p.OptionalHonestFraction = 0.5
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: p.MinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     max_depth: p.MaxDepth = None
     max_bins: DataMaxBins = 255
@@ -123,7 +123,13 @@ class CompletelyRandomForestClassifier(HonestForest, BaseForestClassifier):
         return "gini"  # for structure_importances_; no cut depends on it
 
     def _sampler(self) -> Sampler:
-        rate = self.partition_rate
-        if rate == "auto":
-            rate = 1.0 if self.cuts == "data" else None
-        return AllPoints() if rate is None else Partition(float(rate))
+        return super()._sampler() if self._is_honest() else AllPoints()
+
+    def _unused(self) -> Iterator[tuple[str, str]]:
+        if self.cuts == "range":
+            yield "max_bins", 'cuts="range"'
+        if not self._is_honest():
+            yield "honest_fraction", f"honest={self.honest!r}, cuts={self.cuts!r}"
+
+    def _is_honest(self) -> bool:
+        return self.cuts == "data" if self.honest == "auto" else bool(self.honest)

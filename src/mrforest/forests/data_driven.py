@@ -11,7 +11,7 @@ from mrforest.forests import parameters as p
 from mrforest.forests.declaration import Doc, estimator
 from mrforest.forests.mixins import OutOfBagClassifier
 
-SplitProbability = Annotated[
+MultinomialProbability = Annotated[
     "float",
     p.PROBABILITY,
     Doc("""float
@@ -42,8 +42,8 @@ class DataDrivenMultinomialForestClassifier(OutOfBagClassifier):
     *Consistency*: the authors claim strong consistency of DMRF, with a leaf size that
     grows faster than log n and slower than n. No proof is claimed for this class.
 
-    *Readings*: ``split_probability``, the budgets and the bootstrap are guesses at what
-    the paper does.
+    *Readings*: ``multinomial_probability``, the budgets and the bootstrap are guesses
+    at what the paper does.
 
     Parameters
     ----------
@@ -76,11 +76,11 @@ class DataDrivenMultinomialForestClassifier(OutOfBagClassifier):
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
     max_features: p.MaxFeatures = "sqrt"
-    split_probability: SplitProbability = 0.05
+    multinomial_probability: MultinomialProbability = 0.05
     feature_budget: Budgets = 10.0
     split_budget: Budgets = 10.0
+    min_samples_split: p.BagMinSamplesSplit = 2
     min_samples_leaf: p.BagMinSamplesLeaf = 5
-    leaf_rule: p.BagLeafRule = "floor"
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     criterion: p.Criterion = "gini"
     max_depth: p.MaxDepth = None
@@ -97,7 +97,7 @@ class DataDrivenMultinomialForestClassifier(OutOfBagClassifier):
     def _rule(self, n_features: int) -> _core.SplitRule:
         return _core.DataDriven(
             p.count_features(self.max_features, n_features),
-            self.split_probability,
+            self.multinomial_probability,
             self.feature_budget,
             self.split_budget,
         )

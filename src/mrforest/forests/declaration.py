@@ -139,10 +139,6 @@ class Declared(NamedTuple):
     constraints: list[Any]
     doc: Doc
 
-    def by_name(self) -> Declared:
-        """Return the parameter as one that can only be given by its name."""
-        return self._replace(parameter=self.parameter.replace(kind=KEYWORD_ONLY))
-
     def named(self, names: str) -> str:
         """Return the lines of a docstring on parameters of these names."""
         kind, _, text = self.doc.text.partition("\n")

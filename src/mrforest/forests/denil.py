@@ -19,7 +19,7 @@ from mrforest.forests.mixins import (
     HonestForest,
 )
 
-FeatureMean = Annotated[
+MeanFeatures = Annotated[
     "float | Literal['sqrt']",
     Interval(Real, 0, 500, closed="both"),
     StrOptions({"sqrt"}),
@@ -29,7 +29,7 @@ FeatureMean = Annotated[
         are drawn."""),
 ]
 
-RangePoints = Annotated[
+RangeSamples = Annotated[
     "int",
     p.AT_LEAST_ONE,
     Doc("""int
@@ -44,9 +44,9 @@ class DenilForest(HonestForest):
     """What both forests share."""
 
     def _rule(self, n_features: int) -> _core.SplitRule:
-        is_root = self.feature_mean == "sqrt"
-        mean = math.sqrt(n_features) if is_root else float(self.feature_mean)
-        return _core.Denil(mean, min(self.range_points, MAX_POINTS))
+        is_root = self.mean_features == "sqrt"
+        mean = math.sqrt(n_features) if is_root else float(self.mean_features)
+        return _core.Denil(mean, min(self.n_range_samples, MAX_POINTS))
 
 
 @estimator
@@ -57,8 +57,8 @@ class DenilForestClassifier(DenilForest, BaseForestClassifier):
     a Poisson number of features; the cuts of a feature are those in the range of a few
     structure points, and the best of all is taken.
 
-    *Consistency*: proved by the authors, with ``leaf_rule="floor"`` and a k that grows
-    with n, k/n tending to 0.
+    *Consistency*: proved by the authors, with a ``min_samples_leaf`` k that grows with
+    n, k/n tending to 0.
 
     *Readings*: halves of fixed size, where the paper tosses a coin for each row; the m
     points are drawn without replacement, afresh for each feature, and the ends of their
@@ -93,11 +93,11 @@ class DenilForestClassifier(DenilForest, BaseForestClassifier):
 
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
-    feature_mean: FeatureMean = "sqrt"
-    range_points: RangePoints = 100
-    partition_rate: p.PartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: p.LeafRule = "stop"
+    mean_features: MeanFeatures = "sqrt"
+    n_range_samples: RangeSamples = 100
+    honest_fraction: p.HonestFraction = 0.5
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: p.MinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     criterion: p.Criterion = "gini"
     max_depth: p.MaxDepth = None
@@ -117,7 +117,7 @@ class DenilForestRegressor(DenilForest, BaseForestRegressor):
 
     As the classifier, with the decrease of the variance as the score of a cut; a leaf
     tells the mean of its estimation points. It is the form that the paper proves
-    consistent, with ``leaf_rule="floor"`` and a k that grows with n, k/n tending to 0.
+    consistent, with a ``min_samples_leaf`` k that grows with n, k/n tending to 0.
 
     *Readings*: halves of fixed size, where the paper tosses a coin for each row; the m
     points are drawn without replacement, afresh for each feature, and the ends of their
@@ -151,11 +151,11 @@ class DenilForestRegressor(DenilForest, BaseForestRegressor):
 
     n_estimators: p.NEstimators = 100
     _: KW_ONLY
-    feature_mean: FeatureMean = "sqrt"
-    range_points: RangePoints = 100
-    partition_rate: p.PartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: p.ValueLeafRule = "stop"
+    mean_features: MeanFeatures = "sqrt"
+    n_range_samples: RangeSamples = 100
+    honest_fraction: p.HonestFraction = 0.5
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: p.ValueMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     max_depth: p.MaxDepth = None
     max_bins: p.MaxBins = 255

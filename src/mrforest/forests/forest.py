@@ -96,7 +96,7 @@ class ForestClassifier(SelfTuningForest, BaseForestClassifier):
     feature_budget: p.TunedBudgets = "auto"
     split_budget: p.TunedBudgets = "auto"
     equality_cuts: p.EqualityCuts = "auto"
-    min_samples_split: p.MinSamplesSplit = "auto"
+    min_samples_split: p.TunedMinSamplesSplit = "auto"
     min_samples_leaf: p.TunedMinSamplesLeaf = "auto"
     min_weight_fraction_leaf: p.TunedMinWeightFractionLeaf = 0.0
     criterion: p.TunedCriterion = "auto"
@@ -257,7 +257,7 @@ class ForestRegressor(SelfTuningForest, BaseForestRegressor):
     feature_budget: p.TunedBudgets = "auto"
     split_budget: p.TunedBudgets = "auto"
     equality_cuts: p.EqualityCuts = "auto"
-    min_samples_split: p.MinSamplesSplit = "auto"
+    min_samples_split: p.TunedMinSamplesSplit = "auto"
     min_samples_leaf: p.TunedMinSamplesLeaf = "auto"
     min_weight_fraction_leaf: p.TunedMinWeightFractionLeaf = 0.0
     max_depth: p.MaxDepth = None

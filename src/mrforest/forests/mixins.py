@@ -140,7 +140,7 @@ class HonestForest(BaseForest):
     """
 
     def _sampler(self) -> Sampler:
-        return Partition(self.partition_rate)
+        return Partition(self.honest_fraction)
 
     def structure_samples(self, tree: int) -> NDArray[np.int32]:
         """Rows of the training table that shaped a tree.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,15 +46,17 @@ LabelBudget = Annotated[
         makes the forest differentially private; `privacy_report` says why."""),
 ]
 
-PaperLeafRule = Annotated[
-    p.LeafRule,
-    Doc("""{"stop", "floor"}
-        "stop": a node with at most k estimation points, or with structure points of one
-        class, is not split, and a split that would leave a child without estimation
-        points is refused. It is what reproduces the paper's accuracies. "floor": only
-        cuts that leave at least k estimation points on both sides are candidates, and
-        pure nodes are split on. It is what the paper's consistency theorem covers, if k
-        grows with the number of rows."""),
+PaperMinSamplesSplit = Annotated[
+    p.MinSamplesSplit,
+    Doc("""int or None
+        A node with fewer estimation points is a leaf. None: 6, or 2 if
+        ``min_samples_leaf`` is given. With 6 and no ``min_samples_leaf``, the forest
+        has the paper's accuracies."""),
+]
+
+PaperMinSamplesLeaf = Annotated[
+    p.MinSamplesLeaf,
+    Doc(p.MIN_SAMPLES_LEAF.format(target="class", who="The theorem wants")),
 ]
 
 
@@ -108,9 +111,9 @@ class MultinomialForestClassifier(MultinomialForest, BaseForestClassifier):
     feature_budget: FeatureBudget = 10.0
     split_budget: SplitBudget = 10.0
     label_budget: LabelBudget = np.inf
-    partition_rate: p.PartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: PaperLeafRule = "stop"
+    honest_fraction: p.HonestFraction = 0.5
+    min_samples_split: PaperMinSamplesSplit = None
+    min_samples_leaf: PaperMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     criterion: p.Criterion = "gini"
     max_depth: p.MaxDepth = None
@@ -125,6 +128,10 @@ class MultinomialForestClassifier(MultinomialForest, BaseForestClassifier):
 
     def _label_budget(self) -> float:
         return self.label_budget
+
+    def _unused(self) -> Iterator[tuple[str, str]]:
+        if self.voting == "soft":
+            yield "label_budget", 'voting="soft"'
 
     def privacy_report(self) -> PrivacyReport:
         """Tell why the budgets do not make the forest differentially private.
@@ -209,9 +216,9 @@ class MultinomialForestRegressor(MultinomialForest, BaseForestRegressor):
     _: KW_ONLY
     feature_budget: FeatureBudget = 10.0
     split_budget: SplitBudget = 10.0
-    partition_rate: p.PartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: p.ValueLeafRule = "stop"
+    honest_fraction: p.HonestFraction = 0.5
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: p.ValueMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     max_depth: p.MaxDepth = None
     max_bins: p.MaxBins = 255

@@ -19,6 +19,7 @@ from mrforest.forests.declaration import Doc
 
 AUTO = StrOptions({"auto"})
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
+AT_LEAST_TWO = Interval(Integral, 2, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 SHARE = Interval(RealNotInt, 0, 1, closed="right")
 PROBABILITY = Interval(Real, 0, 1, closed="both")
@@ -33,11 +34,20 @@ NEstimators = Annotated[
         Number of trees."""),
 ]
 
-PartitionRate = Annotated[
+HonestFraction = Annotated[
     "float",
-    POSITIVE,
+    Interval(Real, 0, 1, closed="neither"),
     Doc("""float
-        Number of structure points divided by number of estimation points."""),
+        Share of the points of a tree that fill its leaves, above 0 and below 1. The
+        others shape it."""),
+]
+
+# Of forests that need not be honest
+OptionalHonestFraction = Annotated[
+    HonestFraction,
+    Doc("""float
+        Share of the points of a tree that fill its leaves, above 0 and below 1. The
+        others shape it. Only for honest trees."""),
 ]
 
 MaxFeatures = Annotated[
@@ -52,43 +62,49 @@ MaxFeatures = Annotated[
         If none of them can be cut, further ones are drawn."""),
 ]
 
-MinSamplesLeaf = Annotated[
+MinSamplesSplit = Annotated[
+    "int | None",
+    AT_LEAST_TWO,
+    None,
+    Doc("""int or None
+        A node with fewer estimation points is a leaf. None: 6, or 2 if
+        ``min_samples_leaf`` is given."""),
+]
+
+# Of forests of bootstrap samples
+BagMinSamplesSplit = Annotated[
     "int",
-    AT_LEAST_ONE,
+    AT_LEAST_TWO,
     Doc("""int
-        k of the paper; a number of estimation points. See ``leaf_rule``."""),
+        A node with fewer points of the bag is a leaf."""),
+]
+
+MIN_SAMPLES_LEAF = """int or None
+        An int k: only cuts that leave at least k estimation points on both sides are
+        candidates, and honest trees split nodes of one {target}, too. {who} this, with
+        a k that grows with the number of rows. None: any cut may be drawn; a node of
+        one {target} is a leaf, and so is one whose cut would leave a child without
+        estimation points."""
+
+MinSamplesLeaf = Annotated[
+    "int | None",
+    AT_LEAST_ONE,
+    None,
+    Doc(MIN_SAMPLES_LEAF.format(target="class", who="Theorems want")),
+]
+
+# In regression
+ValueMinSamplesLeaf = Annotated[
+    MinSamplesLeaf, Doc(MIN_SAMPLES_LEAF.format(target="target", who="Theorems want"))
 ]
 
 # Of forests of bootstrap samples
 BagMinSamplesLeaf = Annotated[
     MinSamplesLeaf,
-    Doc("""int
-        k; a number of points of the bag. See ``leaf_rule``."""),
-]
-
-LEAF_RULE = """{{"stop", "floor"}}
-"stop": a node with at most k estimation points, or with structure points of one
-{target}, is not split, and a split that would leave a child without estimation
-points is refused. "floor": only cuts that leave at least k estimation points on
-both sides are candidates, and pure nodes are split on; theorems want this, with a
-k that grows with the number of rows."""
-
-LeafRule = Annotated[
-    "Literal['stop', 'floor']",
-    StrOptions({"stop", "floor"}),
-    Doc(LEAF_RULE.format(target="class")),
-]
-
-# In regression
-ValueLeafRule = Annotated[LeafRule, Doc(LEAF_RULE.format(target="target"))]
-
-# Of forests of bootstrap samples
-BagLeafRule = Annotated[
-    LeafRule,
-    Doc("""{"stop", "floor"}
-        "floor": only cuts that leave at least k points of the bag on both sides are
-        candidates, as in scikit-learn. "stop": a node of at most k points is not split,
-        as R's ``nodesize``. Pure nodes are leaves under both."""),
+    Doc("""int or None
+        Only cuts that leave at least this many points of the bag on both sides are
+        candidates. None: all cuts are; each leaves at least one point on both sides.
+    """),
 ]
 
 MinWeightFractionLeaf = Annotated[
@@ -249,10 +265,10 @@ EqualityCuts = Annotated[
         tries both."""),
 ]
 
-MinSamplesSplit = Annotated[
+TunedMinSamplesSplit = Annotated[
     "int | Literal['auto']",
     AUTO,
-    Interval(Integral, 2, None, closed="left"),
+    AT_LEAST_TWO,
     Doc("""int or "auto"
         A node of fewer rows is a leaf. "auto" chooses among 2, 3, 4, 5, 7, 9, 13, …, at
         most the number of rows to the power of 3/4, plus 1."""),

@@ -98,7 +98,7 @@ class PrivateForestClassifier(FittedClassifier, BasePrivateForest):
     max_depth: p.PrivateMaxDepth = "auto"
     honest: p.Honest = False
     neighbours: p.Neighbours = "add-remove"
-    n_public: p.NPublic = None
+    n_samples_public: p.SamplesPublic = None
     accountant: p.SharedAccountant = None
     on_missing_public: p.OnMissingPublic = "raise"
     random_state: p.PrivateRandomState = None
@@ -224,7 +224,7 @@ class PrivateForestRegressor(FittedRegressor, BasePrivateForest):
     max_depth: p.PrivateMaxDepth = "auto"
     honest: p.Honest = False
     neighbours: p.Neighbours = "add-remove"
-    n_public: p.NPublic = None
+    n_samples_public: p.SamplesPublic = None
     accountant: p.SharedAccountant = None
     on_missing_public: p.OnMissingPublic = "raise"
     random_state: p.PrivateRandomState = None

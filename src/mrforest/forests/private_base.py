@@ -183,7 +183,7 @@ class BasePrivateForest(FittedForest):
         """
         budget = self._budget()
         if not self._needs_rows(budget):
-            return [Ledger(self._make_plan(self.n_public, 0.0).release)]
+            return [Ledger(self._make_plan(self.n_samples_public, 0.0).release)]
         in_zcdp = [Cost(math.inf, rho=budget.rho)] if budget.rho else []
         return [Cost(budget.epsilon), *in_zcdp]
 
@@ -191,7 +191,7 @@ class BasePrivateForest(FittedForest):
         """Whether the plan depends on the number of rows, and that is not known."""
         several = self.n_estimators == "auto" and self._leaf() == "counts"
         uses = self.max_depth == "auto" or bool(several and budget.rho)
-        return uses and self.n_public is None
+        return uses and self.n_samples_public is None
 
     def _make_plan(self, n_rows: int | None, rows_epsilon: float) -> Plan:
         return make_plan(
@@ -239,7 +239,7 @@ class BasePrivateForest(FittedForest):
         charge: Callable[[Ledger], object],
     ) -> None:
         budget, size = self._budget(), self._size()
-        self.n_rows_, rows_epsilon = self.n_public, 0.0
+        self.n_rows_, rows_epsilon = self.n_samples_public, 0.0
         if self._needs_rows(budget):
             rows_epsilon = budget.share(ROWS_SHARE)
             charge(Ledger(rows_item(rows_epsilon), reasons))

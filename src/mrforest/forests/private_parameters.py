@@ -120,7 +120,7 @@ Neighbours = Annotated[
         changed. The second costs twice as much."""),
 ]
 
-NPublic = Annotated[
+SamplesPublic = Annotated[
     "int | None",
     Interval(Integral, 1, MOST_ROWS, closed="both"),
     None,

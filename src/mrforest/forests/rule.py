@@ -6,15 +6,16 @@ from __future__ import annotations
 import contextlib
 import operator
 import warnings
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mrforest import _core
-from mrforest._sklearn import HasMethods, StrOptions
+from mrforest._sklearn import HasMethods
 from mrforest.data.training import TrainingSet
 from mrforest.forests import parameters as p
 from mrforest.forests.declaration import Doc, estimator
@@ -116,16 +117,16 @@ class Candidates:
         return int(numbers[self.decrease[numbers].argmax()])
 
 
-class SplitRule(Protocol):
-    """What a rule must have. It needs no base class.
+class PythonSplitRule(Protocol):
+    """What a rule in Python must have. It needs no base class.
 
     Examples
     --------
-    >>> from mrforest.rules import SplitRule
+    >>> from mrforest.rules import PythonSplitRule
     >>> class Best:
     ...     def choose(self, node, candidates, rng):
     ...         return candidates.decrease.argmax()
-    >>> rule: SplitRule = Best()
+    >>> rule: PythonSplitRule = Best()
     """
 
     def choose(
@@ -153,7 +154,7 @@ class SplitRule(Protocol):
 class RuleCaller:
     """Calls a rule with the arguments that its author sees."""
 
-    rule: SplitRule
+    rule: PythonSplitRule
     mass_unit: float
     target_unit: float | None  # in a regression
 
@@ -226,10 +227,19 @@ class RuleForest(HonestForest):
         caller = RuleCaller(self.rule, training.mass_unit, unit)
         return partial(_core.grow_tree, rule=_core.PythonRule(caller))
 
+    def _unused(self) -> Iterator[tuple[str, str]]:
+        if not self.honest:
+            yield "honest_fraction", "honest=False"
+
     def _sampler(self) -> Sampler:
-        if self.sampling == "partition":
+        if self.honest and self.bootstrap:
+            raise ValueError(
+                "bootstrap=True with honest=True: in a bootstrap sample the same rows "
+                "shape and fill a tree; give honest=False, or bootstrap=False"
+            )
+        if self.honest:
             return super()._sampler()
-        return Bootstrap() if self.sampling == "bootstrap" else AllPoints()
+        return Bootstrap() if self.bootstrap else AllPoints()
 
     def _finish(
         self, X: NDArray[np.float64], y: NDArray[Any], digest: bytes | None
@@ -246,20 +256,27 @@ class RuleForest(HonestForest):
 
 
 Rule = Annotated[
-    "SplitRule | _core.SplitRule",
+    "PythonSplitRule | _core.SplitRule",
     HasMethods("choose"),
     _core.SplitRule,
     Doc("""object with a method ``choose(node, candidates, rng)``, or compiled rule
-        The split rule, see `SplitRule`."""),
+        The split rule, see `PythonSplitRule`."""),
 ]
 
-Sampling = Annotated[
-    "Literal['partition', 'bootstrap', 'all']",
-    StrOptions({"partition", "bootstrap", "all"}),
-    Doc("""{"partition", "bootstrap", "all"}
-        "partition": one part of the rows shapes a tree, the other fills its leaves.
-        "bootstrap", "all": a bootstrap sample, or all rows, do both, and
-        `partition_rate` does not matter."""),
+Honest = Annotated[
+    "bool",
+    "boolean",
+    Doc("""bool
+        Whether one part of the rows shapes a tree and the other fills its leaves; else
+        all rows, or those of a bootstrap sample, do both."""),
+]
+
+UsesBootstrap = Annotated[
+    "bool",
+    "boolean",
+    Doc("""bool
+        Whether a bootstrap sample of the rows shapes and fills a tree. It needs
+        ``honest=False``."""),
 ]
 
 
@@ -294,10 +311,11 @@ class RuleForestClassifier(RuleForest, BaseForestClassifier):
     rule: Rule
     _: KW_ONLY
     n_estimators: p.NEstimators = 100
-    sampling: Sampling = "partition"
-    partition_rate: p.PartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: p.LeafRule = "stop"
+    honest: Honest = True
+    honest_fraction: p.OptionalHonestFraction = 0.5
+    bootstrap: UsesBootstrap = False
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: p.MinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     criterion: p.Criterion = "gini"
     max_depth: p.MaxDepth = None
@@ -341,10 +359,11 @@ class RuleForestRegressor(RuleForest, BaseForestRegressor):
     rule: Rule
     _: KW_ONLY
     n_estimators: p.NEstimators = 100
-    sampling: Sampling = "partition"
-    partition_rate: p.PartitionRate = 1.0
-    min_samples_leaf: p.MinSamplesLeaf = 5
-    leaf_rule: p.ValueLeafRule = "stop"
+    honest: Honest = True
+    honest_fraction: p.OptionalHonestFraction = 0.5
+    bootstrap: UsesBootstrap = False
+    min_samples_split: p.MinSamplesSplit = None
+    min_samples_leaf: p.ValueMinSamplesLeaf = None
     min_weight_fraction_leaf: p.MinWeightFractionLeaf = 0.0
     max_depth: p.MaxDepth = None
     max_bins: p.MaxBins = 255

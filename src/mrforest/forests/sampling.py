@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Integral
 from typing import Any, Protocol
 
@@ -34,15 +35,17 @@ class Sampler(Protocol):
 
 @dataclass(frozen=True)
 class Partition:
-    """Disjoint sides, all points used; rate is structure over estimation points."""
+    """Disjoint sides, all points used; the fraction is that of the estimation side."""
 
-    rate: float
+    honest_fraction: float
 
     def n_structure(self, n_points: int) -> int:
         """Size of the structure side; neither side is empty if there are two points."""
         if n_points == 1:
             return 0
-        wanted = math.floor(n_points * (self.rate / (1 + self.rate)) + 0.5)
+        # Exact for simple fractions such as 7/10: halves are always rounded up.
+        fraction = Fraction(float(self.honest_fraction)).limit_denominator()
+        wanted = math.floor(n_points * (1 - fraction) + Fraction(1, 2))
         return min(max(wanted, 1), n_points - 1)
 
     def __call__(

@@ -133,9 +133,9 @@ class SelfTuningForest(BaseForest):
     def _size_limits(self, size: int, interrupt: NDArray[np.uint8]) -> _core.Limits:
         """Return limits of trees whose nodes of so many points are leaves."""
         return _core.Limits(
-            min_leaf=size,
+            min_split=size + 1,
+            min_leaf=0,
             min_side=min(self.min_samples_leaf_, MAX_POINTS),
-            has_floor=False,
             max_depth=min(self.max_depth or MAX_POINTS, MAX_POINTS),
             min_weight=self.min_weight_fraction_leaf,
             label_budget=np.inf,

@@ -10,17 +10,15 @@ import numpy as np
 
 from mrforest.privacy.report import Leak
 
-STOP = {
-    "stop": (
-        "a node is not split if it has at most min_samples_leaf estimation points, if "
-        "its structure points are of one class, or if a child would have no estimation "
-        "points"
-    ),
-    "floor": (
-        "a cut is a candidate only if it leaves min_samples_leaf estimation points on "
-        "both sides"
-    ),
-}
+ANY_CUT = (
+    "a node is not split if it has fewer than min_samples_split estimation points, if "
+    "its structure points are of one class, or if a child would have no estimation "
+    "points"
+)
+LARGE_LEAVES = (
+    "a cut is a candidate only if it leaves min_samples_leaf estimation points on "
+    "both sides, and a node with fewer than min_samples_split is not split"
+)
 
 
 def leaks_of(forest: Any) -> Iterator[Leak]:
@@ -73,9 +71,10 @@ def kinds_of(forest: Any) -> set[bool]:
 
 def shape(forest: Any) -> Iterator[Leak]:
     """Go through what decides where trees end and which rows they see."""
+    stop = ANY_CUT if forest.min_samples_leaf is None else LARGE_LEAVES
     yield Leak(
         "where trees end",
-        f"{STOP[forest.leaf_rule]}. The shape of a tree tells these exact counts; and "
+        f"{stop}. The shape of a tree tells these exact counts; and "
         "as estimation points have a say in it, the two halves do not compose in "
         "parallel.",
     )

@@ -28,15 +28,15 @@ True
 from mrforest.forests.rule import (
     Candidates,
     Node,
+    PythonSplitRule,
     RuleForestClassifier,
     RuleForestRegressor,
-    SplitRule,
 )
 
 __all__ = [
     "Candidates",
     "Node",
+    "PythonSplitRule",
     "RuleForestClassifier",
     "RuleForestRegressor",
-    "SplitRule",
 ]

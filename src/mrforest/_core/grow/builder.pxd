@@ -47,9 +47,9 @@ cdef struct Root:
 
 @cython.final
 cdef class Limits:
+    cdef readonly Py_ssize_t min_split
     cdef readonly Py_ssize_t min_leaf
     cdef readonly Py_ssize_t min_side
-    cdef readonly bint has_floor
     cdef readonly Py_ssize_t max_depth
     cdef readonly double min_weight
     cdef readonly double label_budget
@@ -63,9 +63,7 @@ cdef class Limits:
         """
         if depth == self.max_depth or n_structure < 2:
             return True
-        if self.has_floor:
-            return n_points < 2 * self.min_leaf
-        return n_points <= self.min_leaf
+        return n_points < max(self.min_split, 2 * self.min_leaf)
 
 
 cdef class TreeBuilder:

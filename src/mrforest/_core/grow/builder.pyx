@@ -48,11 +48,10 @@ cdef class Limits:
 
     Parameters
     ----------
+    min_split : int
+        A node with fewer estimation points is not split.
     min_leaf : int
-        Estimation points: a node with at most this many is not split, or, if has_floor,
-        each side of a cut must keep this many.
-    has_floor : bool
-        Whether min_leaf is a floor.
+        Each side of a cut must keep this many estimation points. 0: any cut may be drawn.
     max_depth : int
         -1: no limit.
     min_side : int
@@ -66,11 +65,11 @@ cdef class Limits:
         Growth ends with KeyboardInterrupt soon after this becomes 1.
     """
 
-    def __init__(self, *, Py_ssize_t min_leaf, bint has_floor, Py_ssize_t max_depth,
-                 double min_weight, double label_budget, interrupt, Py_ssize_t min_side=1):
+    def __init__(self, *, Py_ssize_t min_split, Py_ssize_t min_leaf,
+                 Py_ssize_t max_depth, double min_weight, double label_budget, interrupt, Py_ssize_t min_side=1):
+        self.min_split = min_split
         self.min_leaf = min_leaf
         self.min_side = min_side
-        self.has_floor = has_floor
         self.max_depth = max_depth
         self.min_weight = min_weight
         self.label_budget = label_budget
@@ -79,7 +78,7 @@ cdef class Limits:
 
     def __reduce__(self):
         return rebuild_limits, ({
-            "min_leaf": self.min_leaf, "has_floor": self.has_floor,
+            "min_split": self.min_split, "min_leaf": self.min_leaf,
             "max_depth": self.max_depth, "min_weight": self.min_weight,
             "label_budget": self.label_budget, "interrupt": self.arguments,
             "min_side": self.min_side},)
@@ -237,9 +236,9 @@ cdef class TreeBuilder:
     cdef bint stops_when_pure(self) noexcept nogil:
         """Whether a node whose structure points are all alike is a leaf.
 
-        With a floor it is split on, for the sake of its estimation points, if it has others.
+        With `min_leaf` it is split on, for the sake of its estimation points, if it has others.
         """
-        return not (self.limits.has_floor and self.is_honest)
+        return not (self.limits.min_leaf > 0 and self.is_honest)
 
     cdef int count_totals(self, const PendingNode* node) noexcept nogil:
         """Columns of the structure points; return 0 if there is one class or target only."""

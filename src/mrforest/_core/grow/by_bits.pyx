@@ -30,7 +30,7 @@ cdef class BitBuilder(CutBuilder):
         self.matrices = new_bit_matrices(
             self.table, &table.cut_bits, self.most_structure, self.most_estimation,
             2 if self.is_honest else 1, self.needs_rows,
-            limits.min_leaf if limits.has_floor else 0)
+            limits.min_leaf)
         if self.matrices is NULL:
             raise MemoryError("no memory to grow a tree")
         if self.splitter.use_matrices(self.matrices) != 0:

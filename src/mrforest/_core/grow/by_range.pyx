@@ -79,8 +79,8 @@ cdef class RangeBuilder(ValueBuilder):
     cdef Needs needs(self, bint has_coin, bint missing_left) noexcept nogil:
         """What is left of the floor when missing points are counted where the coin says."""
         cdef Needs needs
-        needs.left = needs.right = self.limits.min_leaf if self.limits.has_floor else 0
-        if has_coin and self.limits.has_floor:
+        needs.left = needs.right = self.limits.min_leaf
+        if has_coin and self.limits.min_leaf > 0:
             if missing_left:
                 needs.left = max(needs.left - self.others.n_missing, 0)
             else:
@@ -135,7 +135,7 @@ cdef class RangeBuilder(ValueBuilder):
         self.gather(
             &self.own, &self.structure[0] + node.first_structure, node.n_structure, feature)
         self.others.n = self.others.n_missing = 0
-        if self.limits.has_floor:
+        if self.limits.min_leaf > 0:
             self.gather(
                 &self.others, &self.estimation[0] + self.nodes[number].first_estimation,
                 self.nodes[number].n_estimation, feature)
@@ -149,7 +149,7 @@ cdef class RangeBuilder(ValueBuilder):
         if self.own.lowest == self.own.highest:
             # One value: missing against the rest.
             cut.threshold = INFINITY
-            return has_coin and not (self.limits.has_floor and (
+            return has_coin and not (self.limits.min_leaf > 0 and (
                 self.others.n < self.limits.min_leaf
                 or self.others.n_missing < self.limits.min_leaf))
         if missing_left:

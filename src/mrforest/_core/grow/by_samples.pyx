@@ -286,7 +286,7 @@ def grow_sampled_tree(
     key : pair of uint64
         Key of the tree's random streams.
     limits : Limits
-        `min_leaf` and `min_side` count all points of a node.
+        `min_split` and `min_side` count all points of a node.
     rule : SplitRule
     offers_equality : bool
         Whether numeric features of few values are cut by equality, too.

@@ -17,10 +17,10 @@ cdef class CutBuilder(TreeBuilder):
         self.python = rule if isinstance(rule, PythonRule) else None
         self.counts_points = not self.is_honest and self.table.mass is NULL
         self.pool = HistogramPool()
-        self.pool.set_table(self.table, limits.has_floor and not self.counts_points)
+        self.pool.set_table(self.table, limits.min_leaf > 0 and not self.counts_points)
         self.scorer = Scorer(
             table, rule, self.pool, self.most_structure, self.most_estimation,
-            limits.min_leaf if limits.has_floor else 0, self.counts_points,
+            limits.min_leaf, self.counts_points,
             self.python is not None)
         self.splitter = Splitter(self.scorer)
         self.prepare()

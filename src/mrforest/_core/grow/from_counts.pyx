@@ -76,7 +76,7 @@ cdef class Chooser:
         # Room for the bins of any feature
         most = (int(np.asarray(table.n_bins).max()) + 1) * n_columns
         self.scorer = Scorer(
-            table, rule, self.pool, most, most, limits.min_leaf if limits.has_floor else 0,
+            table, rule, self.pool, most, most, limits.min_leaf,
             not is_honest, False)
         self.splitter = Splitter(self.scorer)
         self.histogram = self.pool.take()
@@ -103,7 +103,7 @@ cdef class Chooser:
     @property
     def needs_points(self):
         """Whether estimation points must be counted, too."""
-        return self.limits.has_floor and self.is_honest
+        return self.limits.min_leaf > 0 and self.is_honest
 
     cdef NodeView view_of(
         self, key, uint64_t path, Py_ssize_t depth, Py_ssize_t n_structure, Py_ssize_t n_points

@@ -229,7 +229,7 @@ cdef class PivotBuilder(TreeBuilder):
             self.key0, self.key1, self.nodes[node.number].path, Purpose.SPLIT)
         cdef const int32_t* rows = &self.structure[0] + node.first_structure
         cdef Py_ssize_t n = node.n_structure, n_estimation, i, j, _attempt
-        cdef Py_ssize_t floor = self.limits.min_leaf if self.limits.has_floor else 0
+        cdef Py_ssize_t floor = self.limits.min_leaf
         n_estimation = self.nodes[node.number].n_estimation
         for _attempt in range(ATTEMPTS):
             i = next_index(&stream, n)
@@ -241,7 +241,7 @@ cdef class PivotBuilder(TreeBuilder):
                 n_left[0] = self.compare_estimation(node, pivots)
                 if floor <= n_left[0] <= n_estimation - floor:
                     return 1
-        if self.limits.has_floor:
+        if floor > 0:
             return 0
         pivots[0] = rows[next_index(&stream, n)]
         if not (

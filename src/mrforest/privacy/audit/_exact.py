@@ -72,7 +72,7 @@ class ExactAudit:
     >>> from mrforest import PrivateForestClassifier
     >>> from mrforest.privacy import audit
     >>> X, y = load_iris(return_X_y=True)
-    >>> public = {"bounds": (0.0, 8.0), "classes": [0, 1, 2], "n_public": 150}
+    >>> public = {"bounds": (0.0, 8.0), "classes": [0, 1, 2], "n_samples_public": 150}
     >>> forest = PrivateForestClassifier(1.0, **public).fit(X, y)
     >>> found = audit.exact(forest, X, y, rows=range(10))
     >>> found.holds, found.largest <= 1.0, len(found.losses)
