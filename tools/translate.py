@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Translate Cython sources to C, all of them in one process.
 
-Importing Cython takes longer than translating most modules. A C file that stays the same
-is not touched, so it is not compiled again.
+Importing Cython takes longer than translating most modules. A C file that stays the
+same is not touched, so it is not compiled again.
 
 Usage: translate.py folder cython argument ... source ...
 """
