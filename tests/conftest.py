@@ -6,8 +6,8 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Examples of a test on the checked build, of `make test`, `test-all` and `test-long`
-for name, max_examples in [("few", 20), ("default", 40), ("more", 100), ("many", 5000)]:
+# Examples of a test: on the checked build, in `make test` and in `make test-many`
+for name, max_examples in [("few", 20), ("default", 40), ("many", 5000)]:
     settings.register_profile(
         name,
         deadline=None,
