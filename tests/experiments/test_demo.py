@@ -21,9 +21,7 @@ from mrforest.experiments import demo, whole_file
 @pytest.fixture(scope="module")
 def found():
     """Two shuffles instead of three."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "N_SHUFFLES", 2)
-        return demo.run(n_estimators=5, seed=3, n_jobs=1)
+    return demo.run(n_estimators=5, seed=3, n_jobs=1, n_shuffles=2)
 
 
 @pytest.mark.parametrize(
