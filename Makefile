@@ -6,7 +6,8 @@ BIN    := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc') pyproject.toml meson.build meson.options
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BUILD   := $(INSTALL) --no-build-isolation --no-deps
-PYTEST  := $(BIN)/python -m pytest -n auto
+# Tests of a file stay together, so that what they share is made once.
+PYTEST  := $(BIN)/python -m pytest -n auto --dist worksteal
 # Where flavours of the compiled core are put, beside the released one in .venv
 CHECKED := build/checked/site
 ASAN    := build/asan/site
@@ -23,15 +24,21 @@ WIDE    := $(if $(filter x86_64,$(shell uname -m)),"-mavx2 -mfma -mpopcnt -mbmi 
 # Tools call each other by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test test-checked test-asan test-aarch64 reached test-long check format bench bench-accuracy reproduce forests privacy-bench docs figures dist clean
+.PHONY: demo test test-all test-many test-checked test-asan test-aarch64 reached check format bench bench-accuracy reproduce forests privacy-bench docs figures dist clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built  ## 10-fold cross-validation beside scikit-learn: table and figure
 	$(BIN)/mrforest demo
 
-test: $(VENV)/.built $(VENV)/.tools  ## build and run the tests
+test: $(VENV)/.built $(VENV)/.tools  ## build and run the tests, but for the long ones
 	$(PYTEST) tests
 	$(PYTEST) --doctest-modules --pyargs mrforest -q
+
+test-all: test  ## and the long ones: large data, lost workers, all digests
+	$(PYTEST) tests -m long
+
+test-many: $(VENV)/.built $(VENV)/.tools  ## all tests, with 5,000 random examples of each: for hours
+	HYPOTHESIS_PROFILE=many $(PYTEST) tests -m "long or not long"
 
 test-checked: $(CHECKED)/.built $(VENV)/.tools  ## those that compiled code answers for, on a build with bounds checks
 	HYPOTHESIS_PROFILE=few PYTHONPATH=$(CHECKED) $(PYTEST) $(COMPILED) -k "not drawn_as_they_say and not distribution"
@@ -49,9 +56,6 @@ reached: $(COUNTED)/.built $(VENV)/.tools  ## lines of the core that no digest o
 	for kernels in baseline avx2; do \
 		MRFOREST_KERNELS=$$kernels PYTHONPATH=$(COUNTED) $(PYTEST) tests/characterisation -m "not long" || exit 1; done
 	$(BIN)/python -m tests.characterisation.reached build/counted/meson
-
-test-long: $(VENV)/.built $(VENV)/.tools  ## large data, many examples
-	HYPOTHESIS_PROFILE=many $(PYTEST) tests -m "long or not long"
 
 check: $(VENV)/.built $(VENV)/.tools  ## style, types, import rules
 	$(BIN)/ruff check .

@@ -6,15 +6,14 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "default", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.register_profile(
-    "many", parent=settings.get_profile("default"), max_examples=5000
-)
-settings.register_profile(
-    "few", parent=settings.get_profile("default"), max_examples=20
-)
+# Examples of a test: on the checked build, in `make test` and in `make test-many`
+for name, max_examples in [("few", 20), ("default", 40), ("many", 5000)]:
+    settings.register_profile(
+        name,
+        deadline=None,
+        max_examples=max_examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 # For an emulator: few examples, and an older Hypothesis that thinks them too large.
 settings.register_profile(
     "emulated",

@@ -4,6 +4,7 @@
 import math
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ def test_version(call):
 
 
 def test_demo_prints_a_table_and_writes_a_figure(call, tmp_path, monkeypatch):
-    monkeypatch.setattr(demo, "N_SHUFFLES", 1)
+    monkeypatch.setattr(demo, "run", partial(demo.run, n_shuffles=1))
     result = call("demo", "--n-estimators", "3", "--n-jobs", "1")
     assert result.exit_code == 0, result.output
     for text in (
@@ -62,7 +63,7 @@ def test_demo_prints_a_table_and_writes_a_figure(call, tmp_path, monkeypatch):
 
 
 def test_demo_writes_where_it_is_told(call, tmp_path, monkeypatch):
-    monkeypatch.setattr(demo, "N_SHUFFLES", 1)
+    monkeypatch.setattr(demo, "run", partial(demo.run, n_shuffles=1))
     result = call("demo", "--n-estimators", "1", "--output", "a/b/figure.svg")
     assert result.exit_code == 0, result.output
     assert b"<svg" in (tmp_path / "a/b/figure.svg").read_bytes()

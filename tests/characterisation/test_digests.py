@@ -30,9 +30,21 @@ FAR = {
     "bernoulli": dask_forests.DaskBernoulliForestClassifier,
     "denil": dask_forests.DaskDenilForestClassifier,
 }
-QUICK_TABLES = ("40 codes", "categories")
+# Tables that all options meet in the default run; forests that choose their settings
+# take long, and meet one of them.
+OPTION_TABLES = ("40 codes", "categories")
+# Tables that a few forests meet in the default run
+LARGE_TABLES = (
+    *("28,000 rows", "28,000 rows, 5 classes", "96,000 rows", "230,000 rows"),
+    "2000 features",
+)
+FEW_FORESTS = ("multinomial", "breiman", "breiman-r")
 FAR_OPTIONS = ("as it is", "entropy", "floor", "few bins", "class weights")
-FAR_TABLES = ("3 classes", "3 codes", "40 codes")
+FAR_TABLES = (
+    pytest.param("3 classes", marks=pytest.mark.long),
+    "3 codes",
+    "40 codes",
+)
 # Rows of a node that one worker grows; the default forest grows many trees.
 GATHER_ROWS = dict.fromkeys(FAR, 50) | {"forest": 300}
 
@@ -49,12 +61,19 @@ def assert_same(some: list[Case], n_jobs: int) -> None:
     assert not any(differences), "\n".join(filter(None, differences))
 
 
+def is_quick(case: Case) -> bool:
+    """Whether the default run has a case; the next test has all."""
+    if case.table in LARGE_TABLES:
+        return case.forest in FEW_FORESTS
+    if case.options == "as it is":
+        return True
+    tables = OPTION_TABLES[:1] if case.forest in TUNED else OPTION_TABLES
+    return case.table in tables
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_digests(table):
-    """Options that meet few tables meet two of them here, and all in the next test."""
-    some = [case for case in cases() if case.table == table]
-    if table not in QUICK_TABLES:
-        some = [case for case in some if case.options == "as it is"]
+    some = [case for case in cases() if case.table == table and is_quick(case)]
     assert_same(some, n_jobs=1)
 
 
@@ -67,6 +86,8 @@ def test_digests_of_threads(table):
 @pytest.mark.long
 @pytest.mark.parametrize("kernels", _core.KERNEL_NAMES)
 def test_kernels(kernels):
+    if kernels == _core.kernel_name():
+        pytest.skip("the other tests have run them")
     if kernels not in _core.available_kernels():
         pytest.skip(f"this machine has no kernels called {kernels}")
     subprocess.run(
@@ -83,8 +104,8 @@ def test_cluster(name, table, monkeypatch):
     use_here(monkeypatch)
     X, y, _ = table_of(table)
     lengths = [len(X) // 3, 0, len(X) - len(X) // 3]
-    if name in TUNED and table != "3 codes":
-        pytest.skip("it takes long, and what it adds is in tests/dask")
+    if (name in TUNED) != (table == "3 codes"):
+        pytest.skip("the forest that chooses its settings takes long: one table")
     for options in FAR_OPTIONS[:1] if name in TUNED else FAR_OPTIONS:
         case = Case(name, options, table)
         if case in stored():

@@ -50,25 +50,22 @@ def cluster_of(n_workers):
         yield client
 
 
-@pytest.fixture(scope="module", params=[1, 3])
-def any_client(request):
-    with cluster_of(request.param) as client:
-        yield client
-
-
 @pytest.fixture(scope="module")
 def client():
     with cluster_of(2) as client:
         yield client
 
 
-@pytest.mark.parametrize(("n_parts", "gather_rows"), [(1, None), (17, 100)])
-def test_same_forest(any_client, n_parts, gather_rows):
+PARTS = pytest.mark.parametrize(("n_parts", "gather_rows"), [(1, None), (17, 100)])
+
+
+@PARTS
+def test_same_forest(client, n_parts, gather_rows):
     X, y = load_digits(return_X_y=True)
     lengths = uneven(np.random.default_rng(n_parts), len(X), n_parts)
     local = MultinomialForestClassifier(4, random_state=1).fit(X, y)
     far = DaskMultinomialForestClassifier(
-        client=any_client, n_estimators=4, random_state=1, gather_rows=gather_rows
+        client=client, n_estimators=4, random_state=1, gather_rows=gather_rows
     )
     rows = as_array(X, lengths)
     far.fit(rows, as_array(y, lengths))
@@ -80,6 +77,14 @@ def test_same_forest(any_client, n_parts, gather_rows):
     ordinary = far.to_local()
     assert type(ordinary) is MultinomialForestClassifier
     np.testing.assert_array_equal(ordinary.predict(X), local.predict(X))
+
+
+@pytest.mark.long
+@PARTS
+@pytest.mark.parametrize("n_workers", [1, 3])
+def test_same_forest_of_any_number_of_workers(n_workers, n_parts, gather_rows):
+    with cluster_of(n_workers) as client:
+        test_same_forest(client, n_parts, gather_rows)
 
 
 def frame_of(n_rows, seed=0):

@@ -71,7 +71,9 @@ def killing(client, depth, killed, n_victims=1):
     return progress
 
 
-@pytest.mark.parametrize(("depth", "n_victims"), [(0, 1), (3, 2)])
+@pytest.mark.parametrize(
+    ("depth", "n_victims"), [pytest.param(0, 1, marks=pytest.mark.long), (3, 2)]
+)
 def test_workers_are_killed_while_trees_grow(client, depth, n_victims, monkeypatch):
     client.wait_for_workers(2)
     X, y = load_digits(return_X_y=True)
@@ -88,6 +90,7 @@ def test_workers_are_killed_while_trees_grow(client, depth, n_victims, monkeypat
     assert_same_forest(far, MultinomialForestClassifier(8, random_state=3).fit(X, y))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("depth", "n_victims"), [(0, 1), (2, 2)])
 def test_workers_are_killed_while_a_forest_tunes_itself(
     client, depth, n_victims, monkeypatch
@@ -107,6 +110,7 @@ def test_workers_are_killed_while_a_forest_tunes_itself(
     assert_same_choices(far, local)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::mrforest.privacy.PrivacyLeakWarning")
 def test_worker_is_killed_while_private_trees_are_drawn(client, monkeypatch):
     X, y = load_digits(return_X_y=True)
@@ -219,6 +223,7 @@ def test_table_in_memory(client):
 # ---- no workers ----------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_cluster_without_workers(monkeypatch):
     monkeypatch.setattr(_cluster, "PATIENCE", 0.2)
     with (

@@ -10,7 +10,13 @@ from sklearn.datasets import load_digits
 from mrforest import BreimanForestClassifier, MultinomialForestClassifier
 
 
-@pytest.mark.parametrize("kind", [MultinomialForestClassifier, BreimanForestClassifier])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        MultinomialForestClassifier,
+        pytest.param(BreimanForestClassifier, marks=pytest.mark.long),
+    ],
+)
 def test_same_forest_in_other_processes(kind):
     X, y = load_digits(return_X_y=True)
     expected = kind(12, random_state=0).fit(X, y)

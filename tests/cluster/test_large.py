@@ -3,6 +3,7 @@
 
 import dask.array as da
 import numpy as np
+import pytest
 from distributed import Client, LocalCluster
 
 from mrforest.dask import DaskMultinomialForestClassifier
@@ -23,6 +24,7 @@ def labels_of(rows):
     return (rows[:, 0] > rows[:, 1]).astype(np.int64)
 
 
+@pytest.mark.long
 def test_table_is_several_times_the_memory():
     chunks = ((N_ROWS,) * N_PARTS, (N_FEATURES,))
     X = da.map_blocks(rows_of, chunks=chunks, dtype=np.float64, meta=np.empty((0, 0)))

@@ -82,6 +82,8 @@ def here() -> str:
 
 @pytest.mark.parametrize("kernels", _core.KERNEL_NAMES)
 def test_kernels(here, kernels):
+    if kernels == _core.kernel_name():
+        pytest.skip("they have grown the forests to compare with")
     if kernels not in _core.available_kernels():
         pytest.skip(f"this machine has no kernels called {kernels}")
     code = "from tests.determinism.test_same_kernels import digest; print(digest())"

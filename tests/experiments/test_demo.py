@@ -21,9 +21,7 @@ from mrforest.experiments import demo, whole_file
 @pytest.fixture(scope="module")
 def found():
     """Two shuffles instead of three."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "N_SHUFFLES", 2)
-        return demo.run(n_estimators=5, seed=3, n_jobs=1)
+    return demo.run(n_estimators=5, seed=3, n_jobs=1, n_shuffles=2)
 
 
 @pytest.mark.parametrize(
@@ -62,9 +60,8 @@ def test_every_fit_is_a_step(monkeypatch):
     assert 3 * len(steps) == demo.N_FITS
 
 
-@pytest.mark.parametrize("n_shuffles", [1, pytest.param(3, marks=pytest.mark.long)])
-def test_the_default_forest_has_the_better_probabilities(n_shuffles, monkeypatch):
-    monkeypatch.setattr(demo, "N_SHUFFLES", n_shuffles)
+@pytest.mark.long
+def test_the_default_forest_has_the_better_probabilities():
     gains = []
     for forests in demo.run().values():
         ours, theirs = forests["ForestClassifier"], forests["scikit-learn RF"]

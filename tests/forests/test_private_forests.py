@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from scipy.stats import chi2
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -41,7 +42,7 @@ def test_forests_are_drawn_as_they_say(parameters):
         "n_estimators": 1,
         **parameters,
     }
-    n = 1200
+    n = 12 * settings().max_examples
     seen: Counter = Counter()
     chances = {}
     with warnings.catch_warnings():

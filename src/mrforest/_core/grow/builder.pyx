@@ -66,7 +66,8 @@ cdef class Limits:
     """
 
     def __init__(self, *, Py_ssize_t min_split, Py_ssize_t min_leaf,
-                 Py_ssize_t max_depth, double min_weight, double label_budget, interrupt, Py_ssize_t min_side=1):
+                 Py_ssize_t max_depth, double min_weight, double label_budget, interrupt,
+                 Py_ssize_t min_side=1):
         self.min_split = min_split
         self.min_leaf = min_leaf
         self.min_side = min_side
