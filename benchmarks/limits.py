@@ -8,7 +8,7 @@ whoever programs it: cells of histograms that are incremented, points of lists t
 looked at, rows that are parted. A step is a load or two, an addition and a store, and
 a core does about one of these in a cycle. The same is counted for the trees that
 LightGBM grows by default, so one sees how much less they ask for. Only tables whose
-nodes are no masks, see src/mrforest/_core/sheet.pxd.
+nodes are no masks, see src/mrforest/_core/score/bit_matrix.pxd.
 """
 
 from __future__ import annotations
