@@ -96,8 +96,9 @@ def forest_of(name: str, **params):
     """Return an unfitted forest; parameters that it does not have are left out."""
     cls, own = EVERY[name]
     wanted = {"n_estimators": 4, "random_state": 0, **own, **params}
-    if name in TUNED and wanted.get("min_samples_leaf", "auto") is None:
-        del wanted["min_samples_leaf"]
+    # Options for all forests: those that choose by themselves have no None here.
+    if name in TUNED and params.keys() >= {"min_samples_split", "min_samples_leaf"}:
+        wanted["min_samples_leaf"] = params["min_samples_leaf"] or "auto"
     known = parameters_of(name)
     return cls(**{key: value for key, value in wanted.items() if key in known})
 
