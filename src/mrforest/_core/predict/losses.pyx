@@ -87,7 +87,7 @@ cdef inline double square(double x) noexcept nogil:
 
 # ---- sharpened probabilities -------------------------------------------------------------
 
-cdef struct SortedBlock:
+cdef struct RowBlock:
     # Rows whose losses are computed at once.
     Py_ssize_t first, n
     int32_t classes[BLOCK_ROWS]
@@ -96,7 +96,7 @@ cdef struct SortedBlock:
 
 
 cdef void set_shares(
-    SortedBlock* block, const double[:, :, ::1] sums, int part
+    RowBlock* block, const double[:, :, ::1] sums, int part
 ) noexcept nogil:
     """Shares of the classes, divided by the largest of a row."""
     cdef Py_ssize_t K = sums.shape[2], i, k
@@ -145,7 +145,7 @@ def sharpened_losses(
     cdef double brier[N_PARTS][N_POWERS][BLOCK_ROWS]
     cdef double logarithmic[N_PARTS][N_POWERS][BLOCK_ROWS]
     cdef double of_row[N_PARTS]
-    cdef SortedBlock block
+    cdef RowBlock block
     out = np.zeros((2, N_POWERS))
     cdef double[:, ::1] losses = out
     block.first = 0
