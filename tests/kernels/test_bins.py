@@ -189,7 +189,7 @@ def test_no_rows_are_counted(kernels):
 
 
 def tied_counts(rng, n_points, n_ones, n_features):
-    """Return counts of three bins whose two cuts are told apart by doubles, not floats.
+    """Return counts of three bins whose two cuts differ in doubles, but not in floats.
 
     With x of the L points on the left in class 1, cuts are ordered by
     (n x - n_1 L)^2 / (L R). Floats put the two of a feature in the wrong order.

@@ -39,8 +39,7 @@ from mrforest._core.pivots.comparison import (
     find_nodes_by_vectors,
     grow_by_comparisons,
 )
-from mrforest._core.predict.bit_votes import BitVotes as Sieve
-from mrforest._core.predict.bit_votes import common_labels
+from mrforest._core.predict.bit_votes import BitVotes, common_labels
 from mrforest._core.predict.codec import (
     find_cuts,
     pack_nodes,
@@ -104,6 +103,7 @@ __all__ = [
     "POWERS",
     "SPLIT_PURPOSE",
     "Bernoulli",
+    "BitVotes",
     "Box",
     "ChaCha20",
     "Chooser",
@@ -122,7 +122,6 @@ __all__ = [
     "RegionSubtrees",
     "Rows",
     "SampleChooser",
-    "Sieve",
     "SplitRule",
     "Subtrees",
     "Target",

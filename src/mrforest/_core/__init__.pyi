@@ -512,7 +512,7 @@ class LeafShares:
     ) -> None: ...
     def lay_out(self, tree_start: NDArray[np.int64], first_tree: int) -> None: ...
 
-class Sieve:
+class BitVotes:
     def __init__(
         self,
         coded: CodedNodes,

@@ -122,7 +122,7 @@ class ComparisonForestClassifier(HonestForest, BaseForestClassifier):
 
     *Readings*: one tree, one vote (the authors pool the rows of all leaves that a query
     falls into); several classes at once (they: one against one); leaves by
-    ``min_samples_split`` (they: 2 by default). Pivots that cannot be told apart are
+    ``min_samples_split`` (theirs is 2 by default). Two equal rows as pivots are
     drawn again, up to 16 times, and then searched; a node of equal rows is a leaf. A
     label-free forest does not stop at nodes of one class.
 

@@ -102,7 +102,7 @@ tuning_ : list of `mrforest.inspection.Trial`
     all parameters were given. `mrforest.inspection.plot_tuning` draws it.""",
     "ledger_": """
 ledger_ : Ledger
-    All that the fit told of the rows, and what each part cost.""",
+    All that the fit reveals about the rows, and what each part cost.""",
     "epsilon_": """
 epsilon_ : float
     What the fit cost, at most `epsilon`; but for a probability of `delta_`. inf if it

@@ -175,7 +175,7 @@ class VoteTrees:
     labels : ndarray of uint16
         Label of each node that is a leaf.
     coded : CodedNodes or None
-    bit_votes : Sieve or None
+    bit_votes : BitVotes or None
         What counts the votes of whole sets of rows.
     block_rows : int
         How many rows had better come together.
@@ -212,7 +212,7 @@ class VoteTrees:
                 n_classes=n_classes,
             )
             if suits(Engine.BIT_VOTES, sizes):
-                self.bit_votes = _core.Sieve(
+                self.bit_votes = _core.BitVotes(
                     self.coded, tree_start, labels, n_classes, n_features
                 )
         self.block_rows = rows_of_block(
